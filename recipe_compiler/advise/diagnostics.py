@@ -86,6 +86,8 @@ class Diagnostics:
     """The doubt that the draws miss a mode of U; empty where they do not."""
     solver: SolverError | None = None
     """What the steps of `solve` do to the posterior."""
+    gradient: str = ""
+    """The doubt that what a target's author computes is no gradient where chains went; empty where it is one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,6 +429,10 @@ def _coarse(found: Summary) -> Iterator[str]:
     yield from filter(None, () if found.known.solver is None else (found.known.solver.doubt,))
 
 
+def _no_gradient(found: Summary) -> Iterator[str]:
+    yield from filter(None, (found.known.gradient,))
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One thing that is looked at after every run."""
@@ -480,6 +486,11 @@ DOUBTS = (
         "solver", f"the error of the steps of `solve` changes U by more than {SMALL} (its sd over the draws, which "
         "bounds the errors of means in posterior sds), or U is not finite at twice the steps",
         "U at draws, by the steps taken and twice as many", _coarse,
+    ),
+    Diagnostic(
+        "gradient", "a gradient that is code has an asymmetric Jacobian, or a mean over minibatches that is another, "
+        "where chains went; or all of them go ever farther while U falls",
+        "differences of the gradient, at draws, warmup included, the farthest among them", _no_gradient,
     ),
 )  # fmt: skip
 """Why a summary is not to be believed."""

@@ -18,6 +18,7 @@ from recipe_compiler.advise.tails import powers
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.stages import Ready, conclude
+from recipe_compiler.run.user_code import doubt_gradient
 from recipe_compiler.spec.code import on_trust
 from recipe_compiler.verdict import Proved, Report, Verdict
 
@@ -50,7 +51,7 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
         draws: what was drawn.
     """
     tree, known = conclude(ready, draws)
-    report, sampler = ready.run.report, Sampler.of_run(ready)
+    report, sampler, block = ready.run.report, Sampler.of_run(ready), potential_block(ready.run.build)
     diagnostics = Diagnostics(
         ahead,
         departures(sampler, draws),
@@ -60,6 +61,7 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
         _pace(plan, sampler, draws),
         missed_mode_of_run(sampler, draws, ahead.mode or plan.mode, known.lp),
         solver_error_of(sampler, draws),
+        "" if (own := sampler.inputs.gradient) is None else doubt_gradient(own, block, sampler.theta(draws)),
     )
     summary = summarise(tree, draws, diagnostics)
     _add_forecast(tree, ahead)

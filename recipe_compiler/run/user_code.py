@@ -9,12 +9,13 @@ import zlib
 from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.emit.support.trial import _points_near, _shown_point, _try_slopes
+from recipe_compiler.emit.support.trial import _doubt_draws, _points_near, _shown_point, _try_slopes
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.load_module import Emitted, load_function
 from recipe_compiler.spec.model import Build, Code, CodeMove, Target
@@ -175,11 +176,27 @@ def try_gradient(gradient: CodeGradient, starts: Sequence[Array]) -> None:
     with np.errstate(all="ignore"), _keeping(call, ("out",), gradient.given):
         for k, start in enumerate(starts):
             _finite(call, *_of_gradient(gradient, start, f"where chain {k + 1} starts, at"))
-        of_batch = None if gradient.batch_size is None else gradient.of_batch
         try:
-            _try_slopes(call, _points_near(starts), gradient.full, of_batch, gradient.rows)
+            _try_at(gradient, _points_near(starts))
         except ValueError as error:
             raise RunError(str(error)) from None
+
+
+def _try_at(gradient: CodeGradient, points: Sequence[Array]) -> None:
+    of_batch = None if gradient.batch_size is None else gradient.of_batch
+    if points:
+        _try_slopes(gradient.call, points, gradient.full, of_batch, gradient.rows)
+
+
+def doubt_gradient(gradient: CodeGradient, name: str, theta: Array) -> str:
+    """Return in words where a gradient that is code is none at draws, or how these leave for good; else nothing.
+
+    Args:
+        gradient: as chains called it.
+        name: of the block that it is the gradient by.
+        theta: chain x draw x coordinate.
+    """
+    return _doubt_draws(name, theta, gradient.full, partial(_try_at, gradient)) or ""
 
 
 def _of_gradient(gradient: CodeGradient, theta: Array, where: str = "at") -> tuple[str, dict[str, Array]]:

@@ -192,6 +192,24 @@ def test_the_gradient_that_is_code_runs_only_where_that_is_allowed(tmp_path: Pat
         model.sample(progress=False)
 
 
+FAR = """
+def grad_U(out, theta):
+    out[:] = theta
+    if abs(theta[0]) > 2.0:
+        out[1] += 0.5 * theta[0]
+"""
+
+
+@pytest.mark.slow
+def test_a_gradient_that_is_none_where_chains_went_is_a_doubt(tmp_path: Path) -> None:
+    (tmp_path / "far.py").write_text(FAR)
+    (tmp_path / "t.yaml").write_text("name: t\nstate: {theta: {shape: 3}}\ngradient: far.py:grad_U\n")
+    model = rc.compile(SGLD, tmp_path / "t.yaml", step_size=0.1, thin=5, allow_undecided=True)
+    with pytest.warns(rc.DoubtWarning, match=r"far.py: .* is no gradient: .* Chains went there"):
+        fit = model.sample(progress=False, allow_code=True)
+    assert fit.verdict.trust.startswith("trust: no")
+
+
 REGRESSION = """
 format: 1
 name: flat_regression

@@ -3,13 +3,14 @@
 The target is Student regression, whose Hessian is nowhere constant, with columns of unlike scales.
 """
 
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.user_code import CodeGradient, try_gradient
+from recipe_compiler.run.user_code import CodeGradient, doubt_gradient, try_gradient
 
 rng = np.random.default_rng(0)
 N, n = 90, 7
@@ -124,3 +125,23 @@ ASYMMETRIC, BIASED = r"code.py: grad_U.*its Jacobian is not symmetric.*d grad_U\
 def test_what_is_no_gradient_is_refused(gradient: Grad, batch_size: int | None, says: str) -> None:
     with pytest.raises(RunError, match=f"(?s){says}"):
         try_gradient(code(gradient, batch_size), [np.ones(4), -np.ones(4)] if "nan" in says else STARTS)
+
+
+def bent_far_out(out: np.ndarray, theta: np.ndarray) -> None:
+    out[1] += 5.0 * theta[0] if theta[0] > 5.0 else 0.0
+
+
+LEFT = [
+    (right, None, ""),
+    (right, n, ""),
+    (after(bent_far_out), None, "Jacobian is not symmetric .* Chains went there"),
+]
+
+
+@pytest.mark.parametrize(("gradient", "batch_size", "says"), LEFT)
+def test_a_gradient_is_tried_where_chains_went(gradient: Grad, batch_size: int | None, says: str) -> None:
+    draws = np.random.default_rng(1).normal(size=(4, 100, 4)) * [2.0, 1e-3, 100.0, 0.2]
+    draws[2, 40, 0] = 9.0
+    try_gradient(code(gradient, batch_size), [*draws[:, 0]])
+    said = doubt_gradient(code(gradient, batch_size), "theta", draws)
+    assert re.search(says, said) if says else not said, said

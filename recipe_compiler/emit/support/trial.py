@@ -183,6 +183,20 @@ def _find_departure(name, array, full):
     return f"{found}: take a smaller step_size" if (far[:, -1] > _LONGEST * far[:, 0]).all() else None
 
 
+def _doubt_draws(name, array, full, try_at):
+    """Return in words how draws (chain, draw, size) leave for good, or where a gradient is none; None where neither.
+
+    full(theta): the gradient. try_at(points): raises ValueError where it is none.
+    """
+    with np.errstate(all="ignore"):
+        said = _find_departure(name, array, full)
+        try:
+            try_at([] if said else _points_visited(array))
+        except ValueError as error:
+            said = f"{error}. Chains went there: draws are not of exp(-U)"
+    return said
+
+
 def _try_given(grad_U, U, data, starts, batch_size, rows, check):
     """Check that grad_U, and U if it is given, return what a chain needs where it starts. Raises TypeError, ValueError.
 
@@ -236,13 +250,7 @@ def _try_given(grad_U, U, data, starts, batch_size, rows, check):
                 _try_slopes(call, points, full, of_batch if rows else None, rows, None if U is None else energy)
 
     def try_draws(name, array):
-        try:
-            with np.errstate(all="ignore"):
-                said = _find_departure(name, array, full)
-            try_at([] if said else _points_visited(array))
-        except ValueError as error:
-            said = f"{error}. Chains went there: draws are not of exp(-U)"
-        if said:
+        if said := _doubt_draws(name, array, full, try_at):
             warnings.warn(said, RuntimeWarning, stacklevel=3)
 
     try_at(_points_near(starts))
