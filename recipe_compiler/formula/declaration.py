@@ -105,6 +105,10 @@ class Datum:
         shown = (Kind.POSITIVE,) if least > 0 else (Kind.NONNEGATIVE,) if least == 0 else ()
         return (*self.kinds, *shown) if self.values else self.kinds
 
+    def says_kind(self, kind: Kind) -> str:
+        """Return what a kind says of its numbers."""
+        return "does not decrease" if kind is Kind.INCREASING and self.shape == SCALAR else f"is {kind}"
+
     @property
     def is_choice(self) -> bool:
         """Whether it is one number of a few."""

@@ -163,5 +163,7 @@ def says(datum: Datum) -> str:
         return positions(datum)
     if datum.values:
         return f"one of {', '.join(map(str, datum.values))}"
-    kinds = [kind.value for kind in datum.kinds if kind is not Kind.REAL]
-    return f"{', '.join(kinds) or 'finite'} numbers"
+    rises = Kind.INCREASING in datum.kinds and not datum.axes[1:]
+    kinds = [kind.value for kind in datum.kinds if kind is not Kind.REAL and not (rises and kind is Kind.INCREASING)]
+    words = (", ".join(kinds) or ("" if rises else "finite"), "numbers", "that do not decrease" if rises else "")
+    return " ".join(filter(None, words))

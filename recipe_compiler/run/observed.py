@@ -4,16 +4,22 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from recipe_compiler.emit.support.checks import _check_rows
+import numpy as np
+
 from recipe_compiler.errors import DataError
+from recipe_compiler.formula.densities import DENSITIES
+from recipe_compiler.formula.density_terms import comparisons
+from recipe_compiler.formula.expression import Compare, Number
 from recipe_compiler.formula.show import text
+from recipe_compiler.run.chain import Array
 from recipe_compiler.run.columns import open_array
 from recipe_compiler.run.data import Data, load_data, rows_of
 from recipe_compiler.run.evaluate import Point, evaluate_rows
 from recipe_compiler.run.sizes import found_columns, parameter_values, potential_block, resolve_sizes
 from recipe_compiler.spec.build_checks import given_by_data, is_stacked
 from recipe_compiler.spec.formulas import is_of_data
-from recipe_compiler.spec.model import GIVEN, UNREAD, Build, DataFile, Document
+from recipe_compiler.spec.model import GIVEN, UNREAD, Build, DataFile, Document, Target
+from recipe_compiler.spec.recursion import TIMES
 from recipe_compiler.verdict import Report
 
 LARGEST = 32 * 2**20
@@ -58,11 +64,27 @@ def _demand_assumed(build: Build, data: Data, sizes: Mapping[str, int]) -> None:
     at = Point(found_columns(parameter_values(build, tuple(declared), sizes), declared), sizes)
     rows = rows_of(data, target.declarations, sizes)
     for condition in conditions:
-        held = evaluate_rows(condition, at, rows).all(axis=(1, 2))
-        try:
-            _check_rows(held, f"{text(condition)}, as {target.name} assumes")
-        except ValueError as error:
-            raise DataError([str(error)]) from None
+        wrong = np.argwhere(evaluate_rows(condition, at, rows) == 0)
+        if len(wrong):
+            sides = [side for side in (condition.left, condition.right) if not isinstance(side, Number)]
+            found = (f"{text(side)} = {_entry(evaluate_rows(side, at, rows), wrong[0]):g}" for side in sides)
+            expected = f"{text(condition)}, {_says_who(condition, target)}"
+            raise DataError([f"data: found {' and '.join(found)} in row {wrong[0][0] + 1}, expected {expected}"])
+
+
+def _entry(values: Array, at: Array) -> float:
+    """Return the entry of `[row, m, n]` at a place; one row, or one number, may stand for all."""
+    return float(values[tuple(min(k, size - 1) for k, size in zip(at, values.shape, strict=True))])
+
+
+def _says_who(condition: Compare, target: Target) -> str:
+    """Return by what data are to satisfy a condition: a density that is stated of them, `solve`, or `assume`."""
+    for one in target.stated.densities:
+        row = DENSITIES[one.name]
+        if condition in comparisons(row, one.arguments):
+            return f"which {row.call} needs"
+    is_start = condition.right in (state.start for state in target.recursion if state.solves == TIMES)
+    return f"as `from: {text(condition.right)}` of `solve` says" if is_start else f"as {target.name} assumes"
 
 
 def observed(document: Document) -> Document:

@@ -60,9 +60,9 @@ def test_what_is_declared_is_accepted(build: Build) -> None:
         ("y", [1, -1, 4], "row 2: found -1"),
         ("n", [3, 4.5, 5], "row 2: found 4.5, expected integer"),
         ("z", [1, 1, 0], "row 3: found 0, expected nonzero numbers for `z`"),
-        ("y", [1, 0, 5], "data: found otherwise in row 3, expected y <= n, as trials assumes"),
-        ("n", [3, 10, 4], "data: found otherwise in row 2, expected n <= most"),
-        ("x", [[1, 2], [1, 0], [2, 2]], "data: found otherwise in row 1, expected x[0] >= x[1]"),
+        ("y", [1, 0, 5], "found y = 5 and n = 4 in row 3, expected y <= n, which binomial_logit(y, n, eta) needs"),
+        ("n", [3, 10, 4], "data: found n = 10 and most = 9 in row 2, expected n <= most, as trials assumes"),
+        ("x", [[1, 2], [1, 0], [2, 2]], "data: found x[0] = 1 and x[1] = 2 in row 1, expected x[0] >= x[1]"),
     ],
 )
 def test_another_number_is_refused_with_its_row(build: Build, field: str, values: list[float], problem: str) -> None:

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from answers import document
 
-from recipe_compiler.errors import RunError
+from recipe_compiler.errors import DataError, RunError
 from recipe_compiler.run.data import load_data
 from recipe_compiler.run.evaluate import Point, evaluate
+from recipe_compiler.run.observed import with_data
 from recipe_compiler.run.predictive import _Drawer, predictive_of
 from recipe_compiler.run.row_states import formulas_of_states
 from recipe_compiler.spec.model import Build, Target
@@ -104,13 +105,13 @@ variant: full
 data: {file: data.csv, t: t, m: m, y: [a, b], n: n}
 run: {step_size: 0.01}
 """
-ROWS = "t,m,a,b,n\n0.25,9,0,0,0\n0.75,40,0,0,0\n0.75,25,0,0,0\n1.5,30,0,0,0\n"
+ROWS = "0.25,9,0,0,0\n0.75,40,0,0,0\n0.75,25,0,0,0\n1.5,30,0,0,0\n"
 LIKELIHOOD = "normal(y, z, 1/10) + beta_binomial(n, m, exp(z[0]), 2)"
 
 
-def oscillator(likelihood: str = LIKELIHOOD, recursion: str = "") -> Build:
+def oscillator(likelihood: str = LIKELIHOOD, recursion: str = "", rows: str = ROWS) -> Build:
     target = OSCILLATOR.format(likelihood=likelihood, recursion=recursion)
-    return document(BUILD, target=target, **{"data.csv": ROWS})
+    return document(BUILD, target=target, **{"data.csv": f"t,m,a,b,n\n{rows}"})
 
 
 def test_data_are_drawn_around_the_solutions() -> None:
@@ -148,3 +149,15 @@ def test_states_that_read_what_would_be_drawn_are_not_drawn_from() -> None:
     read = oscillator("normal(n, e + z[0], 1)", "recursion: {e: {start: 0, next: e/2 + n}}")
     with pytest.raises(RunError, match="found a recursion that reads n: the log likelihood of a row depends"):
         predictive_of(read.target)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ("-1,9", r"found t = -1 in row 1, expected t >= 0, as `from: 0` of `solve` says"),
+        ("2.5,9\n0.25,9", r"row 2 .*, column `t`: found 0.25, expected numbers that do not decrease for `t`"),
+    ],
+)
+def test_times_before_the_start_or_the_row_before_are_refused(times: str, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        with_data(oscillator(rows=f"{times},0,0,0\n".replace("9\n", "9,0,0,0\n")))

@@ -90,7 +90,7 @@ def rows(formula: Formula, at: Setting) -> Rows:
         case Multiply(left, right):
             return _map_entrywise(mul, rows(left, at), rows(right, at))
         case Power(base, exponent):
-            return _map_entrywise(pow, rows(base, at), rows(exponent, at))
+            return _map_entrywise(_raise, rows(base, at), rows(exponent, at))
         case MatMul(left, right):
             return matrices.product(rows(left, at), rows(right, at))
         case Transpose(arg):
@@ -103,6 +103,11 @@ def rows(formula: Formula, at: Setting) -> Rows:
             return _apply_function(fn, args, at)
         case Compare() | Normal() | Next() | GradTilde():
             raise NotScalarisableError(f"{type(formula).__name__} has no entries")
+
+
+def _raise(base: Expr, exponent: Expr) -> Expr:
+    """Return a power; one by what is no number is exp(exponent log base), whose base is not taken apart."""
+    return base**exponent if exponent.is_number else sympy.exp(exponent * sympy.log(base))
 
 
 def _arrange_in_rows(items: list[Expr], shape: Shape, at: Setting) -> Rows:

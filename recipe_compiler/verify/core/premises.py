@@ -133,7 +133,7 @@ def _list_declared_facts(item: object) -> set[str]:
     if isinstance(item, Parameter):
         return {declared_of(item.name, f"is {kind}") for kind in item.kinds if kind is not Kind.REAL}
     if isinstance(item, Datum):
-        return {declared_of(item.name, f"is {kind}") for kind in item.kinds if kind is not Kind.REAL}
+        return {declared_of(item.name, item.says_kind(kind)) for kind in item.kinds if kind is not Kind.REAL}
     return set()
 
 
