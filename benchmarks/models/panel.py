@@ -57,7 +57,8 @@ known exactly (1.5 % and 1.0 %). Its draws alternate, so that of their squares f
 has no R-hat beside them, are all but independent: 1/sqrt(2)."""
 HMC = """dynamics: hmc
 scheme:
-  cycle: [refresh: r, metropolis: {split: [B/2, A, B/2], steps: 'uniform(1, 20)', flip: {r: -r}}]
+  cycle: [refresh: r, metropolis: {split: [B/2, A, B/2], steps: 'uniform(1, longest)', flip: {r: -r}}]
+parameters: {longest: {is: positive}}
 """
 """What `recipe run hmc TARGET` makes."""
 SGHMC = "dynamics: sghmc\nscheme: {name: baoab}\n"

@@ -72,7 +72,16 @@ MOST = 256
 READ = 3e10
 """Entries of the data that draws further apart may read: some tens of seconds."""
 
-EVERYWHERE = 0.5
+LONGEST_MOVE = 1000.0
+"""Steps of a move at most."""
+
+LENGTH_DRAWS = 250
+"""Draws of a chain by which moves of one length are compared with those of another."""
+
+HARDLY = 0.02
+"""The part of the draws that counts where there are too few to tell how many do."""
+
+EVERYWHERE = 0.75
 """The least mean probability that moves are accepted with wherever chains come, as a part of what is asked.
 
 Where a step is too long for U it is hardly any: chains then stay out of there for as long as they would stay in, and no
@@ -330,11 +339,12 @@ def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int)
 
 def measured(
     pilots: Pilots, open_ones: tuple[Open, ...], values: Mapping[str, Array], eps: float, wanted: float, moves: int,
-    steps: float, slope: Slope | None, say: Callable[[str], None] = unsaid,
-) -> Tuned:  # fmt: skip
-    """Return what chains do with settings that are fixed: acceptance, thinning, mean and covariance.
+    slope: Slope | None, say: Callable[[str], None] = unsaid,
+) -> tuple[Tuned, Pilots]:  # fmt: skip
+    """Return what chains do with settings that are fixed: acceptance, thinning, mean and covariance; and the chains.
 
-    The step size is made shorter until moves are accepted wherever chains come (`EVERYWHERE`).
+    The step size is made shorter until moves are accepted wherever chains come (`EVERYWHERE`), moves of open length
+    taking as much more steps; then these become as long as serves best (`_best_length`).
 
     Args:
         pilots: in the bulk.
@@ -343,17 +353,17 @@ def measured(
         eps: the step size, at first.
         wanted: the mean probability that moves were to be accepted with.
         moves: of a draw, at first.
-        steps: of a move, on average.
         slope: grad U, where one mass is to serve all of theta; None for a metric that follows it.
         say: called with a line that describes the work that starts.
 
     Raises:
         RunError: the chains hardly move.
     """
-    afforded = int(READ / (pilots.entries * steps * DRAWS * len(pilots.chains)))
-    most = max(moves, min(MOST * moves, afforded))
-    thin, shortened, draws, parts = moves, 0, DRAWS, list[Moved]()
+    thin, shortened, draws, parts, is_open = moves, 0, DRAWS, list[Moved](), bool(pilots.lengths)
     while True:
+        steps = pilots.steps
+        afforded = int(READ / (pilots.entries * steps * DRAWS * len(pilots.chains)))
+        most = max(moves, min(MOST * moves, afforded))
         say(f"warm-up: {draws} draws of {len(pilots.chains)} chains, {thin} moves each")
         begun = pilots.budget.clock()
         parts.append(pilots.moved(values, eps, thin, draws))
@@ -361,8 +371,14 @@ def measured(
         found = joined(parts)
         if _least(found, thin).min() < EVERYWHERE * wanted and shortened < SHORTENED:
             eps, shortened, draws, parts = float(f"{SHORTER * eps:.3g}"), shortened + 1, DRAWS, []
+            pilots = pilots.lasting(math.ceil(pilots.longest / SHORTER), pilots.lengths)
             continue
         share = least_share(found.theta)
+        if is_open and not shortened:
+            is_open, other = False, _best_length(pilots, share, values, eps, say)
+            if other is not pilots:
+                pilots, draws, parts = other, DRAWS, []
+                continue
         read = 2.0 * thin * DRAWS * len(pilots.chains) * steps * pilots.entries
         if share * DRAWS * len(pilots.chains) >= (PLENTY if read < SOME else ENOUGH) or 2 * thin > most:
             break
@@ -375,11 +391,47 @@ def measured(
             f"step_size: auto: warm-up is stuck: at a step size of {eps:g} its chains hardly move; state another `init`"
         )
     mass = next((values[one.name] for one in open_ones if one.role is ParameterRole.MASS and not one.is_number), None)
-    return Tuned(
+    tuned = Tuned(
         values, eps, shortened > 0, found.mean, paced, max(counts, 1.0 / DRAWS), flat,
         flat.mean(axis=0), covariance, seconds,
         (*_stuck(found, thin), *_apart(found), *_uneven(slope, flat, covariance, pilots.entries, mass, eps)),
     )  # fmt: skip
+    return tuned, pilots
+
+
+def _best_length(
+    pilots: Pilots, share: float, values: Mapping[str, Array], eps: float, say: Callable[[str], None]
+) -> Pilots:
+    """Return the chains with moves of the length that has most effective draws per gradient, by factors of two.
+
+    Where draws hardly count, moves are made longer whatever few draws say: a walk at random is as slow as its steps are
+    short, squared.
+
+    Args:
+        pilots: with moves of some length.
+        share: the part of their draws that counts.
+        values: of the parameters that were chosen.
+        eps: the step size.
+        say: called with a line that describes the work that starts.
+    """
+    afforded = min(LONGEST_MOVE, 2.0 * SOME / (pilots.entries * LENGTH_DRAWS * len(pilots.chains)))
+
+    def effective(chains: Pilots) -> tuple[float, float]:
+        say(f"warm-up: moves of {chains.longest:g} steps at most")
+        share = least_share(chains.moved(values, eps, 1, LENGTH_DRAWS).theta)
+        return share, share / chains.steps
+
+    begun, best = pilots, share / pilots.steps
+    for factor in (2.0, 0.5):
+        if pilots is not begun:
+            break
+        while 1.0 <= (longest := math.ceil(factor * pilots.longest)) <= afforded and longest != pilots.longest:
+            other = pilots.lasting(longest, pilots.lengths)
+            own, found = effective(other)
+            if found < best and not (factor > 1.0 and share < HARDLY):
+                break
+            pilots, share, best = other, own, found
+    return pilots
 
 
 def _paced(thin: int, share: float, least: int, most: int) -> tuple[int, float]:

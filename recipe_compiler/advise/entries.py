@@ -110,6 +110,8 @@ class ChosenEntries:
             case ParameterRole.FRICTION:
                 mass = next((other.name for other in self.open_ones if other.role is ParameterRole.MASS), "I")
                 return f"{gamma} {mass}"
+            case ParameterRole.LENGTH:
+                return f"{float(self.values[one.name]):g}, by effective draws per gradient"
             case ParameterRole.PRECONDITIONER:
                 return f"{float(self.values[one.name]):g}" if one.is_number else S
 

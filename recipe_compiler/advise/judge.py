@@ -83,7 +83,7 @@ def _pace(plan: Plan, sampler: Sampler, draws: Draws) -> tuple[float, float] | N
         return None
     whole = [k for k, lost in enumerate(draws.diverging) if not lost]
     theta = sampler.theta(draws)[whole, draws.warmup : min(kept)]
-    return plan.pace.effective, least_share(theta) / (draws.settings.thin * sampler.gradients_of_step)
+    return plan.pace.effective, least_share(theta) / (draws.settings.thin * sampler.gradients_of_step())
 
 
 def _kernel(report: Report) -> str:

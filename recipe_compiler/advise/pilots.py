@@ -5,8 +5,8 @@ begin anew each time (`walked`).
 """
 
 import signal
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -43,6 +43,9 @@ SEED = 2**40
 LEAST_ENTRIES = 30
 """What a step costs at least, in entries of the data that are read."""
 
+
+LONGEST = 10.0
+"""The most steps of a move, at first."""
 
 BRIEF = 1e6
 """Entries of the data that all chains read in some milliseconds, one after the other."""
@@ -133,6 +136,8 @@ class Pilots:
     """Gradients of a move, on average."""
     damping: float = 1.0
     """Friction over that of one time of the bulk."""
+    lengths: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    """The most steps of a move, by the names of the parameters that say so."""
 
     @classmethod
     def begun(cls, sampler: Sampler, budget: Budget, damping: float = 1.0) -> "Pilots":
@@ -167,6 +172,16 @@ class Pilots:
         """Return other chains, which stand at the rows of theta; their seed is counted from `SEED`."""
         states = [{**self.rest, self._own: row} for row in theta]
         return replace(self, chains=_started(self.sampler, states, seed))
+
+    @property
+    def longest(self) -> float:
+        """The most steps of a move, where a parameter says it; 1 where none does."""
+        return max(map(float, self.lengths.values()), default=1.0)
+
+    def lasting(self, longest: float, names: Iterable[str]) -> "Pilots":
+        """Return the same chains with moves of so many steps at most, where parameters of these names say how many."""
+        lengths = {name: np.array(float(longest)) for name in names}
+        return replace(self, lengths=lengths, steps=self.sampler.gradients_of_step(lengths))
 
     def walked(self, theta: Array, settings: Settings, draws: int, seed: int) -> Array:
         """Return draws of the potential's block, [chain, draw, coordinate]; NaN once a chain has become infinite.
@@ -229,7 +244,8 @@ class Pilots:
         """Return the chains with some draws more, and nothing but these; None for a step size above eps_max."""
         try:
             module = self.sampler.module
-            given = with_parameters(module, self.sampler.build, self.sampler.inputs, settings.values)
+            values = {**settings.values, **self.lengths}
+            given = with_parameters(module, self.sampler.build, self.sampler.inputs, values)
             inputs = replace(stepping(module, given, settings.eps), thin=settings.thin, draws=draws)
         except NoStepError:
             return None

@@ -26,7 +26,7 @@ from recipe_compiler.advise.linear_step import CONTROL_VARIATES
 from recipe_compiler.advise.linearized_chain import MOST_COORDINATES, LinearizedChain
 from recipe_compiler.advise.measure import SHORTER, MeasuredSettings, measure
 from recipe_compiler.advise.missed_modes import PLANNED, main_mode, minima
-from recipe_compiler.advise.pilots import LEAST_ENTRIES, Pilots, value_of
+from recipe_compiler.advise.pilots import LEAST_ENTRIES, LONGEST, Pilots, value_of
 from recipe_compiler.advise.roles import Open, ParameterRole, open_parameters
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.search import Choice, choose, seconds_of_step, slowest
@@ -105,10 +105,13 @@ def trial(build: Build, width: int, rows: int) -> Build:
     Raises:
         RunError: a parameter has no value, and nothing that it could be matched to.
     """
-    ones = tuple(
-        (one.name, value_of(np.eye(width) if one.is_matrix else np.ones(() if one.is_number else width)))
-        for one in open_parameters(build)
-    )
+
+    def first(one: Open) -> Array:
+        if one.role is ParameterRole.LENGTH:
+            return np.array(LONGEST)
+        return np.eye(width) if one.is_matrix else np.ones(() if one.is_number else width)
+
+    ones = tuple((one.name, value_of(first(one))) for one in open_parameters(build))
     mass = matched_mass(build, open_parameters(build))
     starts = start_parameters(build, mass, is_diagonal=width > MANY) if build.has_acceptance else ()  # as its plan's
     ones += tuple((one.name, value_of(np.eye(width) if len(one.shape.sizes) > 1 else np.ones(width))) for one in starts)

@@ -17,7 +17,7 @@ from recipe_compiler.advise.chosen import Pace, Plan
 from recipe_compiler.advise.entries import ChosenEntries, matched_mass, states
 from recipe_compiler.advise.missed_modes import READ, missed_mode, mode_of
 from recipe_compiler.advise.moments import AGREE, LEAST, apart, effective_shares, r_hats
-from recipe_compiler.advise.pilots import CHAINS, Pilots
+from recipe_compiler.advise.pilots import CHAINS, LONGEST, Pilots
 from recipe_compiler.advise.plan import SPREAD, WARMUP
 from recipe_compiler.advise.roles import ParameterRole, open_parameters
 from recipe_compiler.advise.spread import MANY, inverse
@@ -52,10 +52,10 @@ def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
     cycle, width = sampler.compiled.program.cycle, pilots.width
     if cycle is None or not cycle.accepted or cycle.rest is None:
         raise RunError(f"{stated.name}: found no Metropolis move, expected one")
-    steps = sampler.gradients_of_step
-    pilots = replace(pilots, steps=steps)
-    moves = max(1, math.ceil(TRAJECTORY / steps))
-    open_ones, slope = open_parameters(stated), sampler.slope
+    every, slope = open_parameters(stated), sampler.slope
+    open_ones = tuple(one for one in every if one.role is not ParameterRole.LENGTH)
+    pilots = pilots.lasting(LONGEST, (one.name for one in every if one not in open_ones))
+    moves = 1 if pilots.lengths else max(1, math.ceil(TRAJECTORY / pilots.steps))
     missed_by = pilots.entries <= READ and width <= DENSE
     say = pilots.budget.say
     say("searching for the mode of U")
@@ -71,20 +71,20 @@ def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
         values, eps = tuned(pilots, open_ones, None, stated.accept, moves, say, slope)
         around = "1, as no move is accepted with the Hessian of U at its mode"
     follows = sampler.module.potential_block in names_of(cycle.rest)
-    found = measured(pilots, open_ones, values, eps, stated.accept, moves, steps, None if follows else slope, say)
+    found, pilots = measured(pilots, open_ones, values, eps, stated.accept, moves, None if follows else slope, say)
     if (mass := matched_mass(stated, open_ones)) is not None:
         found = replace(found, covariance=inverse(values[mass.name]))
     spread = spread_of(pilots, found)
     entries = ChosenEntries(
-        stated, open_ones, found.eps, found.thin, math.ceil(WARMUP / found.counts), None, values, False, found.mean,
-        spread**2 * found.covariance, goes_on=True,
+        stated, every, found.eps, found.thin, math.ceil(WARMUP / found.counts), None, {**values, **pilots.lengths},
+        False, found.mean, spread**2 * found.covariance, goes_on=True,
     )  # fmt: skip
     say("searching for modes that warm-up missed")
     theta = found.draws.reshape(CHAINS, -1, width)[:, :: max(1, len(found.draws) // LOOKED_AT)]
     missed = missed_mode(sampler, mode, theta, pilots.entries) if missed_by else ""
     doubts = (*found.doubts, *filter(None, (missed,)))
     says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))
-    pace = Pace(found.counts / (found.thin * steps), steps, found.seconds)
+    pace = Pace(found.counts / (found.thin * pilots.steps), pilots.steps, found.seconds)
     return Plan(restated(stated, entries.changes), says, doubts=doubts, pace=pace, mode=mode)
 
 

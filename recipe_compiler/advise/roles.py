@@ -23,6 +23,8 @@ class ParameterRole(Enum):
     """Noise and friction of momenta: a multiple of the mass, or of the identity."""
     PRECONDITIONER = "preconditioner"
     """Noise and drift of the potential's own block: the inverse of K."""
+    LENGTH = "length"
+    """The most steps of a move: the number that has most effective draws per gradient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ def open_parameters(build: Build) -> tuple[Open, ...]:
 
 
 def _role(build: Build, parameter: Parameter) -> ParameterRole:
+    if any(parameter.name == move.steps[1] for move in build.scheme.accepted):
+        return ParameterRole.LENGTH
     bound = bind(build)
     blocks = bound.declarations.blocks
     potential = bound.declarations.blocks_of(bound.potential)
@@ -82,7 +86,7 @@ def _role(build: Build, parameter: Parameter) -> ParameterRole:
     where = ", ".join(_where(build, parameter)) or "nowhere"
     raise RunError(
         f"parameter `{parameter.name}`: found no value with step_size: auto, and it occurs in {where}; expected one "
-        f"under `parameters`: a plan chooses only a mass in H, a friction or a preconditioner in D"
+        f"under `parameters`: a plan chooses a mass in H, a friction or a preconditioner in D, or a length of moves"
     )
 
 

@@ -1,6 +1,7 @@
 """The sampler of a build as plans, forecasts and diagnostics take it: its module, with what its chains are given."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,11 +66,16 @@ class Sampler:
         """The gradient estimated from minibatches. Raises RunError where there is none."""
         return gradients(self.compiled, self.module, self.inputs)
 
-    @property
-    def gradients_of_step(self) -> float:
-        """Gradients of one step: of a cycle, of all trajectories that are accepted or refused, on average."""
-        cycle = self.compiled.program.cycle
-        lengths = [move.least + move.most for move in cycle.accepted] if cycle is not None else []
+    def gradients_of_step(self, given: Mapping[str, Array] | None = None) -> float:
+        """Return the gradients of one step: of a cycle, of all trajectories that are accepted or refused, on average.
+
+        Args:
+            given: the values of parameters that say how long they are, in place of the sampler's own.
+        """
+        cycle, values = self.compiled.program.cycle, {**self.inputs.parameters, **(given or {})}
+        moves = cycle.accepted if cycle is not None else ()
+        most = (math.ceil(float(values[n])) if isinstance(n := move.most, str) else n for move in moves)
+        lengths = [move.least + longest for move, longest in zip(moves, most, strict=True)]
         return sum(lengths) / 2.0 if lengths else 1.0
 
     @property

@@ -270,7 +270,7 @@ class _Chains(Pilots):
         inputs = stepping(module, with_parameters(module, build, inputs, _as_arrays({**values, **stated})), 1.0)
         at = Sampler(build, sampler.module, module, Data(), inputs, model.names)
         rest = {name: np.zeros(sizes.get(str(size), 1)) for name, size in module.blocks}
-        begun = cls(at, (), rest, entries, Budget(math.inf), at.gradients_of_step)
+        begun = cls(at, (), rest, entries, Budget(math.inf), at.gradients_of_step())
         return cast("Self", begun.at(theta, 0))
 
     def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:

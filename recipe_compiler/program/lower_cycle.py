@@ -524,8 +524,12 @@ def _length(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ..
     if move.least == move.most:
         return (), ()
     drawn = defined.naming("noise_length")
-    ends = Literal(str(move.least)), Literal(str(move.most))
-    call_ = Invoke("_uniform_integer", (*ends, Ref(drawn, (0,)), Ref(drawn, (1,))), (Ref(LENGTH),))
+    normals = (Ref(drawn, (0,)), Ref(drawn, (1,)))
+    call_ = (
+        Invoke("_uniform_up_to", (Ref(move.most), *normals), (Ref(LENGTH),))
+        if isinstance(move.most, str)
+        else Invoke("_uniform_integer", (Literal(str(move.least)), Literal(str(move.most)), *normals), (Ref(LENGTH),))
+    )
     return (Comment(f"length: uniform({move.least}, {move.most})"), call_), (Array(drawn, (2,)),)
 
 

@@ -435,8 +435,8 @@ class Trajectory:
     """
 
     least: int
-    most: int
-    """How often: a number drawn uniformly from `least` to `most`."""
+    most: int | str
+    """How often: a number drawn uniformly from `least` to `most`, which may be a parameter, rounded up."""
     values: tuple[Along, ...]
     """All that it moves: the blocks in their order, then what is carried along."""
     metropolis: bool

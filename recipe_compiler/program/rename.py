@@ -43,7 +43,7 @@ NAMED: Mapping[type, tuple[str, ...]] = {
     RowState: ("name", "passed", "adjoint", "first"), Stages: ("count",),
     Evaluate: ("at",), Heat: ("before", "after"), Shift: ("old",),
     Refresh: ("old",), Draw: ("old", "places", "count"), Image: ("old",), Involution: ("start",),
-    Along: ("name", "start"), Trajectory: ("flip", "given"), Handed: ("old",), CodeMove: ("given",),
+    Along: ("name", "start"), Trajectory: ("most", "flip", "given"), Handed: ("old",), CodeMove: ("given",),
     Coordinate: ("block",), Component: ("name",), SizeNumber: ("name",), Index: ("size",),
 }  # fmt: skip
 """The fields that hold names and sizes of the user's; names in other fields are the compiler's, or words."""

@@ -213,6 +213,7 @@ class Calls:
             "_returned": partial(self._scalars, "the way back", ("ratio", "gap", "size")),
             "_guards": lambda given: tuple(self.oracle.ask("the guards", {"ratios": given}, 2)),
             "_uniform_integer": self._length,
+            "_uniform_up_to": lambda given: self._length([1, *given]),
             "_is_due": self._is_due,
             OWN_STREAM: self._own_stream,
         }

@@ -170,8 +170,9 @@ class MovesMean:
     def _trajectory(self, move: Trajectory, begin: State) -> tuple[dict[str, Entries], Scalar | None]:
         """Repeat the statements from the newest values on; of a move that is accepted, also its probability."""
         count, own = move.least, self.cycle.potential
-        if move.least < move.most:
-            self.oracle.ask("a length", {"bounds": [move.least, move.most]})
+        if move.least != move.most:
+            most = self.names.parameter(move.most) if isinstance(move.most, str) else move.most
+            self.oracle.ask("a length", {"bounds": [move.least, most]})
             count = move.least + 1  # as every oracle answers
         start = dict(begin)
         for value in (v for v in move.values if not v.end):  # evaluated where it starts

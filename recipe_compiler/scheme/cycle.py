@@ -105,7 +105,7 @@ def _repeated(program: Program, scheme: Scheme) -> tuple[Program, Kick | None]:
 
     Repeated as it is, a word without acceptance is audited so.
     """
-    often = any(isinstance(move, Metropolis) and move.steps[1] > 1 for move in scheme.cycle)
+    often = any(isinstance(move, Metropolis) and move.steps[1] != 1 for move in scheme.cycle)
     return join_kicks(program) if often else (program, None)
 
 
@@ -177,7 +177,7 @@ def _checked(program: Program, cycle: Cycle) -> Program:
             "state it, as `flip: {r: -r}`: whether they lead back is tried at every move",
         ),
         (
-            is_noisy and (several or first.most > 1),
+            is_noisy and (several or first.most != 1),
             "a word with noise that is repeated within a cycle",
             "take one move with it" if several else "take `steps: 1`",
         ),

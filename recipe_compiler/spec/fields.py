@@ -159,13 +159,18 @@ def _flip(value: Raw) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _steps(value: Raw) -> tuple[int, int]:
+def _steps(value: Raw) -> tuple[int, int | str]:
     drawn = _UNIFORM.fullmatch(value) if isinstance(value, str) else None
+    if drawn and drawn["longest"]:
+        return 1, _name(drawn["longest"])
     number = exact(value)
     bounds = (drawn["least"], drawn["most"]) if drawn else (number, number)
     least, most = (Fraction(0 if bound is None else bound) for bound in bounds)
     if least.denominator != 1 or not 1 <= least <= most <= MOST_STEPS:
-        expected = f'an integer from 1 to {MOST_STEPS}, or "uniform(1, 20)" with both ends such and in order'
+        expected = (
+            f'an integer from 1 to {MOST_STEPS}, or "uniform(1, 20)" with both ends such and in order, or '
+            '"uniform(1, longest)" with a parameter of the build'
+        )
         depends = number is None and drawn is None
         refuse(value, expected, "if it depends on the state, exp(-H) is not preserved" if depends else "")
     return int(least), int(most)
@@ -196,7 +201,9 @@ MOST_STEPS = 1000
 """How often a move may do its word."""
 MOST_SCALE = 1000
 """What the step size may be multiplied by for one move, or divided by, at most."""
-_UNIFORM = re.compile(r"\s*uniform\(\s*(?P<least>\d{1,9})\s*,\s*(?P<most>\d{1,9})\s*\)\s*", re.ASCII)
+_UNIFORM = re.compile(
+    r"\s*uniform\(\s*((?P<least>\d{1,9})\s*,\s*(?P<most>\d{1,9})|1\s*,\s*(?P<longest>[A-Za-z]\w*))\s*\)\s*", re.ASCII
+)
 A_CYCLE = "[{refresh: r}, {metropolis: {split: [B/2, A, B/2], steps: 10, flip: {r: -r}}}]"
 """What is shown where something else was written."""
 _REPEATED = "{repeat: 4, of: [draw: mu, draw: tau]}; `every` goes into the moves themselves"
@@ -545,10 +552,10 @@ FlipField = Annotated[
 ]
 """Blocks whose sign is turned."""
 StepsField = Annotated[
-    tuple[int, int],
+    tuple[int, int | str],
     Leaf(_steps, {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_STEPS}, {"type": "string"}]}),
 ]
-"""How often a word is done, at least and at most."""
+"""How often a word is done, at least and at most; the name of a parameter for a number that it gives."""
 StepsNumber = Annotated[int, _between(1, MOST_STEPS)]
 MovesNumber = Annotated[int, _between(1, MOST_MOVES)]
 ScaleNumber = Annotated[

@@ -128,8 +128,9 @@ class Metropolis:
     W is the sum of H(z') - H(z) over the letters without noise: H(z') - H(z) in all where no letter has any.
     """
 
-    steps: tuple[int, int] = (1, 1)
-    """How often the word is done, at least and at most: a number drawn uniformly between them, both included."""
+    steps: tuple[int, int | str] = (1, 1)
+    """How often the word is done, at least and at most: a number drawn uniformly between them, both included. From 1 to
+    a positive parameter of the build, rounded up, where that is named."""
     flip: tuple[str, ...] = ()
     """The blocks whose sign is turned where the move is refused: (b, ...) -> (-b, ...)."""
     every: int = 1
@@ -343,7 +344,7 @@ class Scheme:
         """Return in words what tells moves of a kind from others of the cycle."""
         moved, (least, most) = self.moved(move), move.steps
         blocks = f"moves of {', '.join(moved.blocks)}" if moved is not None and moved.mask else "moves of all blocks"
-        steps = f"{least} to {most} steps" if least < most else f"{most} step{'s' if most > 1 else ''}"
+        steps = f"{least} to {most} steps" if least != most else f"{most} step{'s' if most != 1 else ''}"
         scale = f"scale {move.scale}" if move.scale != 1 else ""
         every = f"every {move.every}" if move.every > 1 else ""
         return ", ".join(filter(None, (blocks, steps, scale, every, "" if move.flip else "no flip")))

@@ -95,6 +95,6 @@ def slices_text(slices: Slices) -> str:
     return f", slice: {text(slices.log_weights)}{left}"
 
 
-def _drawn(steps: tuple[int, int]) -> str:
+def _drawn(steps: tuple[int, int | str]) -> str:
     least, most = steps
     return f"{least}" if least == most else f'"uniform({least}, {most})"'

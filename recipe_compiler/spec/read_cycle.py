@@ -11,7 +11,7 @@ from dataclasses import replace
 from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter, by_name
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.spec import yaml_nodes
 from recipe_compiler.spec.bind import unbound
 from recipe_compiler.spec.build_checks import potential_blocks
@@ -141,7 +141,9 @@ def _check_schedule(cycle: Page, moves: Sequence[Move]) -> None:
         cycle.fault(problem, "the least common multiple of all `every` has to be smaller")
 
 
-def check_cycle(cycle: Page, scheme: Scheme, dynamics: Dynamics, target: Target, variant: str) -> None:
+def check_cycle(
+    cycle: Page, scheme: Scheme, dynamics: Dynamics, target: Target, known: Declarations, variant: str
+) -> None:
     """Add a fault for each move that cannot keep the law of this build, as far as documents tell."""
     for place, move in enumerate(scheme.cycle):
         at = cycle[place]
@@ -152,7 +154,8 @@ def check_cycle(cycle: Page, scheme: Scheme, dynamics: Dynamics, target: Target,
                 _check_by_law(at["draw"], move, dynamics, target, variant)
             case Cir():
                 _check_by_law(at["cir"], move, dynamics, target, variant)
-            case Metropolis(_, flip):
+            case Metropolis((_, most), flip):
+                _check_longest(at["metropolis", "steps"], most, known)
                 for block in flip:
                     _check_flip(at["metropolis", "flip"], block, dynamics, scheme)
                 _check_energy(at["metropolis"], target, variant, "a Metropolis move")
@@ -162,6 +165,14 @@ def check_cycle(cycle: Page, scheme: Scheme, dynamics: Dynamics, target: Target,
                 check_code_move(at, move, dynamics, target)
             case Steps():
                 pass
+
+
+def _check_longest(at: Page, most: int | str, known: Declarations) -> None:
+    longest = known.find(most) if isinstance(most, str) else None
+    is_length = isinstance(longest, Parameter) and longest.shape == SCALAR and Kind.POSITIVE in longest.kinds
+    if isinstance(most, str) and not is_length:
+        problem = f"found `{most}`, expected a parameter that is one positive number"
+        at.fault(problem, f"write under parameters: `{most}: {{is: positive, value: 20}}`")
 
 
 def _check_refresh(at: Page, name: str, dynamics: Dynamics) -> None:
@@ -304,7 +315,7 @@ def read_build_scheme(
         free = unbound(dynamics, tuple(document.bind), parameters)
         known = visible(free, target.declarations.parameters)
         scheme = read_cycle(at["cycle"], entry.cycle, around, known, target, parts)
-        check_cycle(at["cycle"], scheme, dynamics, target, document.variant)
+        check_cycle(at["cycle"], scheme, dynamics, target, known, document.variant)
         return scheme
     if entry.name in EULER:
         return _euler(at, entry, dynamics)

@@ -55,7 +55,10 @@ class BuildParameterEntry(Part):
 class MetropolisEntry(WordEntry):
     """The word that a Metropolis move repeats, and what becomes of the start where it is refused."""
 
-    steps: Annotated[StepsField, 'how often the word is done: 10, or "uniform(1, 20)"'] = (1, 1)
+    steps: Annotated[StepsField, 'how often the word is done: 10, "uniform(1, 20)", "uniform(1, longest)"'] = (
+        1,
+        1,
+    )
     flip: Annotated[FlipField, "signs that flip when the move is rejected: {r: -r}"] = ()
 
     scale: Annotated[ScaleNumber, "its steps are of the length scale*eps"] = Fraction(1)

@@ -164,7 +164,7 @@ def _write_log_ratio(derivation: Derivation, move: Involution, target: Target | 
     return "H(z) - H(z')" + ("" if found.is_zero else f" + {tensor_text(found)}")
 
 
-def _format_power(count: int) -> str:
+def _format_power(count: int | str) -> str:
     return "" if count == 1 else f"^{count}"
 
 

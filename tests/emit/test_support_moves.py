@@ -9,7 +9,7 @@ from emitted_draws import support
 
 PAIRS = 2000
 NORMALS = np.random.default_rng(4).standard_normal((PAIRS, 2))
-S = support(("_accepted", "_uniform_integer", "_guards", "_reaches", "_told_below"))
+S = support(("_accepted", "_uniform_integer", "_uniform_up_to", "_guards", "_reaches", "_told_below"))
 INF, NAN = math.inf, math.nan
 
 
@@ -47,6 +47,12 @@ def test_lengths_are_uniform_with_both_ends(least: int, most: int) -> None:
     counts = np.bincount(drawn - least)
     expected, freedom = PAIRS / len(counts), max(len(counts) - 1, 1)
     assert (((counts - expected) ** 2).sum() / expected - freedom) / math.sqrt(2.0 * freedom) < 6.0
+
+
+@pytest.mark.parametrize(("longest", "most"), [(20.0, 20), (2.25, 3), (0.125, 1)])
+def test_lengths_up_to_a_number_that_is_rounded_up(longest: float, most: int) -> None:
+    for pair in NORMALS:
+        assert S._uniform_up_to(np.float64(longest), *pair) == S._uniform_integer(1, most, *pair)
 
 
 @pytest.mark.parametrize(

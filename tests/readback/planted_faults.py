@@ -144,6 +144,10 @@ MOVES: dict[str, dict[str, tuple[str, ...]]] = {
         "a length that is not the one drawn": ("range(length)", "range(20)", "takes step 20 times, expected 2"),
         "the length by the noise of the refresh": ("1, 20, noise_length[0], noise_length[1]", "1, 20, noise_r[0], noise_length[1]", "other than two normals of its own", "1, 20, noise_length_0, noise_length_1", "1, 20, noise_r_0, noise_r_1"),
     },
+    "hmc_up_to_a_length": {
+        "twice as long": ("_uniform_up_to(longest,", "_uniform_up_to(2.0 * longest,", "the bounds that a length is given"),
+        "a length that is not the one drawn": ("range(length)", "range(20)", "takes step 20 times, expected 2"),
+    },
     "between": {
         "less is drawn the second time": ("r_next_drawn[i] = r_next[i] / 3.0", "r_next_drawn[i] = r_next[i] / 4.0", "the mean of r_next_drawn"),
     },

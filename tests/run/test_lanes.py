@@ -147,6 +147,7 @@ def test_falling_step_sizes_are_those_of_every_draw() -> None:
 MOVES = {
     "hmc": cycle_build("gaussian", "hmc"),
     "a length that is drawn": cycle_build("double_well", "hmc_of_some_steps", "1/2"),
+    "a length up to a parameter": cycle_build("gaussian", "hmc_up_to_a_length"),
     "ghmc": cycle_build("double_well", "ghmc", "1/2"),
     "moves that are not all in each cycle": cycle_build("gaussian", "again_every"),
     **{name: shipped(f"builds/{name}") for name in (

@@ -347,6 +347,7 @@ LAWS = {
     },
     "well, path": Law(shipped("baoab_path_double_well"), of_well, {"step_size": 0.35, "thin": 4}),
     "gaussian, hmc": Law(cycle("gaussian", "hmc"), of_gaussian, {"step_size": 0.5}),
+    "gaussian, length": Law(cycle("gaussian", "hmc_up_to_a_length"), of_gaussian, {"step_size": 0.5}),
     "gaussian, ghmc": Law(cycle("gaussian", "ghmc"), of_gaussian, {"step_size": 0.9}),
     "gaussian, between": Law(cycle("gaussian", "between"), of_gaussian, {"step_size": 0.7}),
     "gaussian, involutions": Law(cycle("gaussian", OF_MATRICES), of_gaussian, {"step_size": 0.7}),

@@ -52,6 +52,7 @@ TURNED = (
 CYCLES = {
     "hmc": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: 10, {FLIP}}}}}]",
     "hmc_of_some_steps": f'[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: "uniform(1, 20)", {FLIP}}}}}]',
+    "hmc_up_to_a_length": f'[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, steps: "uniform(1, longest)", {FLIP}}}}}]',
     "ghmc": f"[{{refresh: {{r: 0.9}}}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}]",
     "mala": f"[{{refresh: r}}, {{metropolis: {{{LEAPFROG}, {FLIP}}}}}]",
     "steps": f"[{{{LEAPFROG}, steps: 3}}, {{refresh: {{r: 1/3}}}}]",
@@ -85,7 +86,7 @@ ONE_OF_EACH = {
         ("gaussian", "every_word"), ("logistic_regression", "every_steps"), ("double_well", "scaled"),
         ("gaussian", "turned"), ("logistic_regression", "turned_steps"), ("eight_schools", "walk"),
         ("gaussian", "walk_every"), ("gaussian", "again"), ("logistic_regression", "again"),
-        ("double_well", "again_every"), ("eight_schools", "again_anew"),
+        ("double_well", "again_every"), ("eight_schools", "again_anew"), ("gaussian", "hmc_up_to_a_length"),
     )
 }  # fmt: skip
 """Every cycle and every target, by the names of the builds."""
@@ -96,6 +97,9 @@ def document(target: str, cycle: str, eps: float | str = "1/4", *changes: tuple[
     scheme = f"{{cycle: {CYCLES.get(cycle, cycle)}}}"
     name = f"{cycle if cycle in CYCLES else 'cycle'}_{target}"
     text = DOCUMENT.format(name=name, target=target, values=VALUES[target], scheme=scheme, eps=eps)
+    changes += (
+        (("parameters: {", "parameters: {longest: {is: positive, value: 27/2}, "),) if "longest" in scheme else ()
+    )
     for old, new in changes:
         assert old in text, old
         text = text.replace(old, new)

@@ -35,6 +35,7 @@ REGRESSION = (
     ("[[2, 1/2, 0], [1/2, 1, 1/4], [0, 1/4, 3/2]]", "[[2, 1, 0], [1, 3, 1], [0, 1, 2]]"),
     ("sizes: {d: 3}", "sizes: {d: 3}\ndata: {file: linear_regression, x: [a, b], y: y}"),
 )
+LENGTH = (("parameters: {", "parameters: {longest: {is: positive, value: 7}, "),)
 LEAP = "split: [B/2, A, B/2]"
 MOVE = f"{{metropolis: {{{LEAP}, steps: 10, flip: {{r: -r}}}}}}"
 HMC = f"{{cycle: [{{refresh: r}}, {MOVE}]}}"
@@ -164,6 +165,7 @@ ONE = Metropolis((10, 10), ("r",))
         ("metropolis: {LEAP}", (Metropolis(),)),
         ("metropolis: {name: leapfrog, steps: 1000}", (Metropolis((1000, 1000)),)),
         ("metropolis: {LEAP, steps: uniform(1, 20)}", (Metropolis((1, 20)),)),
+        ("metropolis: {LEAP, steps: uniform(1, longest)}", (Metropolis((1, "longest")),)),
         ('metropolis: {LEAP, steps: " uniform( 7,7 )"}', (Metropolis((7, 7)),)),
         ("{LEAP, steps: 4}, refresh: r", (Steps(4), Refresh("r"))),
         ("metropolis: {LEAP, flip: {r: ' - r'}}", (Metropolis(flip=("r",)),)),
@@ -174,7 +176,7 @@ ONE = Metropolis((10, 10), ("r",))
     ],
 )
 def test_each_move_is_what_it_says_and_is_written_back(moves: str, read: tuple[Move, ...]) -> None:
-    changes = REGRESSION if "draw" in moves else ()
+    changes = REGRESSION if "draw" in moves else LENGTH if "longest" in moves else ()
     build = build_of(f"{{cycle: [{moves.replace('LEAP', LEAP).replace('MOVE', MOVE)}]}}", *changes)
     scheme = build.scheme
     assert (scheme.name, scheme.cycle, scheme.keep, scheme.is_used) == ("cycle", read, 0, False)
@@ -188,6 +190,19 @@ def test_an_involution_is_done_in_each_nth_cycle() -> None:
     assert [move.every for move in build.scheme.cycle] == [1, 3, 3]
     assert cycle_text(build.scheme).endswith("{involution: {r: -r}, every: 3}, {involution: {r: -r}, every: 3}]")
     assert document(to_yaml(build)) == build
+
+
+@pytest.mark.parametrize(
+    ("longest", "declared"),
+    [
+        ("longest", ""), ("M", ""), ("longest", "longest: {value: 7}, "),
+        ("longest", "longest: {shape: 2, is: positive, value: [7, 7]}, "),
+    ],
+)  # fmt: skip
+def test_moves_are_as_long_as_one_positive_number_says(longest: str, declared: str) -> None:
+    scheme = HMC.replace("steps: 10", f"steps: uniform(1, {longest})")
+    (fault,) = faults_of(scheme, ("parameters: {", f"parameters: {{{declared}"))
+    assert f"found `{longest}`, expected a parameter that is one positive number" in fault
 
 
 def test_a_word_as_it_comes_may_have_noise() -> None:

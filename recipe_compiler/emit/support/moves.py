@@ -31,6 +31,12 @@ def _uniform_integer(least, most, a, b):
     return min(least + int(u * (most - least + 1)), most)
 
 
+@inlined
+def _uniform_up_to(longest, a, b):
+    """Return an integer drawn uniformly from 1 to a positive number, rounded up."""
+    return _uniform_integer(1, math.ceil(longest), a, b)
+
+
 _CLOSE = 1e-8  # of the size of a block, as near as trajectories of many steps come that were solved to 1e-12 each
 
 

@@ -195,10 +195,16 @@ CHANGES = "exact witness: exp(-H) changes under the move"
 
 def _witness_rows(move: Metropolis, eps: Fraction, off: str) -> tuple[tuple[str, str], ...]:
     """Return step size, number of steps and (pi K - pi)/pi, as rows of a witness."""
-    least, most = move.steps
+    least, most = _lengths(move)
     length = "eps" if move.scale == 1 else f"{move.scale}*eps"
     steps = str(least) if least == most else f"uniform({least}, {most})"
     return (length, str(eps)), ("steps", steps), ("(pi K - pi)/pi, pi = exp(-H)", off)
+
+
+def _lengths(move: Metropolis) -> tuple[int, int]:
+    """Return how often a word is done, at least and at most; of a parameter one of its values, 2."""
+    least, most = move.steps
+    return least, 2 if isinstance(most, str) else most
 
 
 def _is_word_of_shifts(split: Split) -> bool:
@@ -254,7 +260,7 @@ class _Word:
     def _follow(self, at: Point, state: State, word: Sequence[Letter], eps: Fraction) -> Iterator[State]:
         """Yield the state after each admissible number of repetitions of the word."""
         drifts = _list_drifts(self.split, self.sizes)
-        least, most = self.move.steps
+        least, most = _lengths(self.move)
         for count in range(1, most + 1):
             for letter in word:
                 change = [self._evaluate_at(x, at, state) if x != 0 else Fraction(0) for x in drifts[letter.piece]]
