@@ -126,7 +126,7 @@ class Calls:
     def __post_init__(self) -> None:
         """Make all that a chain has: what `prepare` computes, the rest symbols or numbers at a point."""
         known = known_numbers if self.here.digits else None
-        self.reader = Reader(self.module.text, known=known, fills=matrices_of(self.here))
+        self.reader = Reader(self.module.text, self.here.digits, known, fills=matrices_of(self.here))
         self.given = self._chain_values()
         self.reader.fills |= self.fills
 

@@ -23,6 +23,7 @@ from recipe_compiler.algebra.scalars.elementwise import FUNCTIONS
 from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.readback.branches import chosen
 from recipe_compiler.readback.equations import Equations
+from recipe_compiler.readback.names import rounded
 from recipe_compiler.readback.next_state import Cuts
 from recipe_compiler.readback.noise import NoiseFactor, constant_factor, state_factor, symbolic
 from recipe_compiler.readback.oracle import CHOOSE
@@ -143,6 +144,8 @@ class Reader:
     """
 
     text: str
+    digits: int = 0
+    """In which functions of numbers are evaluated at a point; 0 where they stay what they are."""
     known: Callable[[np.ndarray], np.ndarray] | None = None
     """The numbers that a matrix is at a point, before it is taken apart; None where names are symbols."""
     fills: dict[str, Fill] = field(default_factory=dict[str, Fill])
@@ -360,7 +363,7 @@ class Reader:
             case _ if name in SCALAR_CALLS:
                 if name == GUARD:
                     self.guarded.append(arguments[0])
-                return SCALAR_CALLS[name](*arguments)
+                return rounded(SCALAR_CALLS[name](*arguments), self.digits)
             case _ if fill := self.fills.get(name):
                 return fill(arguments)
             case "range":

@@ -373,6 +373,16 @@ def rational_of(name: str) -> Scalar:
     return sp.Rational(2 * (digits % 100) + 1, 100)
 
 
+def rounded(value: Scalar, digits: int) -> Scalar:
+    """Return a number in so many digits, as all others at a point are: of one like sin(1/4) sums stay unevaluated.
+
+    What is no number, or is asked for in no digits, stays what it is.
+    """
+    if not digits or not isinstance(value, sp.Expr) or value.is_Float or not value.is_number:
+        return value
+    return sp.N(value, digits)
+
+
 def integers(at: tuple[Index | int, ...]) -> tuple[int, ...]:
     """Return the slots of an atom whose slots all are positions."""
     return tuple(k for k in at if isinstance(k, int))

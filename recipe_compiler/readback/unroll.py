@@ -16,7 +16,7 @@ from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.program import Gradient, Recursion, RowState
 from recipe_compiler.readback.mean import stated_value
-from recipe_compiler.readback.names import Names
+from recipe_compiler.readback.names import Names, rounded
 from recipe_compiler.tensor.scalars import Scalar
 from recipe_compiler.tensor.terms import Tensor
 
@@ -65,7 +65,8 @@ def _knowing(
 
 
 def _entries(state: RowState, tensor: Tensor, here: Names, row: int) -> Entries:
-    return {at: stated_value(tensor, here, at, row, {}) for at in positions(state.shape, here.sizes)}
+    places = positions(state.shape, here.sizes)
+    return {at: rounded(stated_value(tensor, here, at, row, {}), here.digits) for at in places}
 
 
 def slope_along(gradient: Gradient, recursion: Recursion, here: Names, along: Sequence[Scalar]) -> Scalar:
