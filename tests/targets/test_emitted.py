@@ -13,7 +13,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from loaders import load_build
-from read_back import read_back
+from read_back import check_shipped, read_back
 from ruamel.yaml import YAML
 from some import some
 
@@ -68,6 +68,11 @@ class Emitted:
     def read(self, change: Callable[[str], str] = lambda text: text) -> tuple[Sizes, ...]:
         """Read the text back, with a change."""
         return read_back(replace(self.module, text=change(self.module.text)), self.derivation, {}, self.pinned)
+
+    def read_as_shipped(self, change: Callable[[str], str]) -> None:
+        """Read the text back, with a change, and what is read of a shipped text alone: the gradient of all data."""
+        self.read(change)
+        check_shipped(replace(self.module, text=change(self.module.text)), dict(self.build.sizes))
 
     def called(self, procedure: str, theta: np.ndarray, data: Mapping[str, np.ndarray]) -> Any:
         """Call an emitted procedure by the names of its arguments."""
@@ -252,4 +257,4 @@ def test_a_kink_is_read_on_either_side() -> None:
         assert places
         for k in places:
             with pytest.raises(CompilerError):
-                own.read(lambda _, k=k, old=old, new=new: text[:k] + new + text[k + len(old) :])
+                own.read_as_shipped(lambda _, k=k, old=old, new=new: text[:k] + new + text[k + len(old) :])
