@@ -1,13 +1,14 @@
 """A logistic regression of many rows by `recipe run` in minibatches, beside NUTS: seconds until every sd is right.
 
     python benchmarks/setup.py                             # installs nutpie, once
-    python benchmarks/large.py [--rows 10000 100000 1000000] [--by sghmc nuts] [--draws 4000] [--nuts PYTHON]
+    python benchmarks/large.py [--rows 10000 100000] [--by sghmc nuts] [--draws 16000] [--stop 900] [--nuts PYTHON]
 
 The command takes the build as a user writes it, with nothing set but how many draws there shall be and that no sd be
-off by more than 1 %; NUTS is nutpie's with its defaults, one chain, on a log density that JAX compiles. Each is a
-process, whose processor seconds count from its start to its end. `to 2 %` are those after which all 20 sds of the draws
-so far are within 2 % of those of the Gaussian at the mode, and stay so: drawing is spread over draws by the gradients
-that each took. NUTS reads all rows in a gradient: an hour for 1,000,000.
+off by more than 1 %; NUTS is nutpie's with its defaults, one chain, on a log density that JAX compiles. They run in
+turn, each as a process, whose processor seconds count from its start to its end. `to 2 %` are those after which all 20
+sds of the draws so far are within 2 % of those of the Gaussian at the mode, and stay so: drawing is spread over draws by
+the gradients that each took. NUTS reads all rows in a gradient, and is stopped after so many processor seconds of
+sampling; the last table says how much sooner the command is there, and how seconds grow with rows.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +31,8 @@ CHAINS = 4
 HEAD = ("rows", "by", "processor s", "of which planning and checks", "draws", "ess", "worst sd", "to 2 %")
 
 
-def by_nuts(folder: Path, draws: int) -> None:
-    """Sample by nutpie; write draws, gradients of each and processor seconds."""
+def by_nuts(folder: Path, draws: int, stop: float) -> None:
+    """Sample by nutpie until `stop` processor seconds at most; write draws, gradients of each and processor seconds."""
     import jax
     import jax.numpy as jnp
     import nutpie
@@ -53,7 +55,13 @@ def by_nuts(folder: Path, draws: int) -> None:
     d = x.shape[1]
     compiled = from_pyfunc(d, lambda: both, lambda *_: lambda z: {"theta": z}, [np.dtype("float64")], [(d,)], ["theta"])
     began = time.process_time()
-    tree = nutpie.sample(compiled, chains=1, draws=draws, seed=1, progress_bar=False)
+    sampling = nutpie.sample(compiled, chains=1, draws=draws, seed=1, progress_bar=False, blocking=False)
+    tree = None
+    while tree is None:
+        try:
+            tree = sampling.wait(timeout=1.0)
+        except TimeoutError:
+            tree = sampling.abort() if time.process_time() - began > stop else None
     spent = time.process_time() - began
     steps, warmup = (part["n_steps"].to_numpy()[0] for part in (tree.sample_stats, tree.warmup_sample_stats))
     theta = tree.posterior["theta"].to_numpy()
@@ -92,8 +100,8 @@ def drawn(folder: Path, told: str, spent: float) -> tuple[np.ndarray, np.ndarray
     return theta, spent - found["processor_seconds"] * (1.0 - after)
 
 
-def row(rows: int, by: str, draws: int, python: Path) -> list[str]:
-    """Return what one command comes to."""
+def row(rows: int, by: str, draws: int, stop: float, python: Path) -> tuple[list[str], float, bool]:
+    """Return what one command comes to, the processor seconds after which it was there, and whether it was."""
     sys.path.insert(0, str(HERE / "models"))
     from arviz_stats.base.array import array_stats
     from make_data import large, large_moments
@@ -101,7 +109,8 @@ def row(rows: int, by: str, draws: int, python: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as held:
         folder = Path(held)
         np.save(folder / "large.npy", np.column_stack(large(rows)))
-        nuts = [str(python), str(Path(__file__).resolve()), "--worker", str(folder), "--draws", str(draws)]
+        settings = ["--draws", str(draws), "--stop", str(stop)]
+        nuts = [str(python), str(Path(__file__).resolve()), "--worker", str(folder), *settings]
         command = nuts if by == "nuts" else by_sghmc(folder, draws)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=folder).stdout
@@ -113,29 +122,47 @@ def row(rows: int, by: str, draws: int, python: Path) -> list[str]:
     worst = np.array([np.abs(theta[:, :k].std(axis=(0, 1)) / known - 1.0).max() for k in counts])
     off = np.flatnonzero(worst > SHARE)
     first = 0 if not off.size else off[-1] + 1
-    reached = f"{seconds[counts[first] - 1]:.1f}" if first < counts.size else f"not after {seconds[-1]:.1f}"
+    is_there = bool(first < counts.size)
+    after = float(seconds[counts[first] - 1] if is_there else seconds[-1])
+    reached = f"{after:.1f}" if is_there else f"not after {after:.1f}"
     least = np.min(array_stats.ess(theta, chain_axis=0, draw_axis=1, method="sd"))
     figures = f"{spent:.1f}", f"{seconds[0]:.1f}", f"{theta[..., 0].size}", f"{least:.0f}", f"{100 * worst[-1]:.2f} %"
-    return [f"{rows}", by, *figures, reached]
+    return [f"{rows}", by, *figures, reached], after, is_there
+
+
+def scaling(rows: Sequence[int], found: Mapping[tuple[int, str], tuple[float, bool]]) -> Iterator[list[str]]:
+    """Yield, by the number of rows, what each took in multiples of the fewest rows, and how much sooner one is."""
+    yield ["rows", "sghmc, of the fewest", "nuts, of the fewest", "sghmc sooner"]
+    for n in rows:
+        (own, own_there), (rival, rival_there) = found[n, "sghmc"], found[n, "nuts"]
+        multiples = (found[n, by][0] / found[rows[0], by][0] for by in ("sghmc", "nuts"))
+        more = "" if rival_there else "more than "
+        sooner = f"{more}{rival / own:.1f} x" if own_there else "not there"
+        yield [f"{n}", *(f"{one:.1f}" for one in multiples), sooner]
 
 
 def main() -> None:
     """Print a row for each number of rows and each command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", nargs="+", type=int, default=(10_000, 100_000, 1_000_000))
+    parser.add_argument("--rows", nargs="+", type=int, default=(10_000, 100_000))
     parser.add_argument("--by", nargs="+", choices=("sghmc", "nuts"), default=("sghmc", "nuts"))
-    parser.add_argument("--draws", type=int, default=4_000, help="of a chain: SGHMC has 4, NUTS one (4000)")
+    parser.add_argument("--draws", type=int, default=16_000, help="of a chain: SGHMC has 4, NUTS one (16000)")
+    parser.add_argument("--stop", type=float, default=900.0, help="processor seconds that NUTS may sample (900)")
     parser.add_argument("--nuts", type=Path, default=NUTS, help="the interpreter that has nutpie and JAX")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.worker:
-        return by_nuts(given.worker, given.draws)
+        return by_nuts(given.worker, given.draws, given.stop)
     if "nuts" in given.by and not given.nuts.is_file():
         parser.error(f"found no {given.nuts}, expected it: python benchmarks/setup.py installs it")
     print(" | ".join(HEAD))
+    found = dict[tuple[int, str], tuple[float, bool]]()
     for rows in given.rows:
         for by in given.by:
-            print(" | ".join(row(rows, by, given.draws, given.nuts)), flush=True)
+            cells, *found[rows, by] = row(rows, by, given.draws, given.stop, given.nuts)
+            print(" | ".join(cells), flush=True)
+    for cells in scaling(given.rows, found) if {*given.by} >= {"sghmc", "nuts"} else ():
+        print(" | ".join(cells))
     return None
 
 
