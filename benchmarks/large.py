@@ -6,8 +6,8 @@
 The command takes the build as a user writes it, with nothing set but how many draws there shall be and that no sd be
 off by more than 1 %; NUTS is nutpie's with its defaults, one chain, on a log density that JAX compiles. They run in
 turn, each as a process, whose processor seconds count from its start to its end. `to 2 %` are those after which all 20
-sds of the draws so far are within 2 % of those of the Gaussian at the mode, and stay so: drawing is spread over draws by
-the gradients that each took. NUTS reads all rows in a gradient, and is stopped after so many processor seconds of
+sds of the draws so far are within 2 % of those of the Gaussian at the mode, and stay so: drawing is spread over draws
+by the gradients that each took. NUTS reads all rows in a gradient, and is stopped after so many processor seconds of
 sampling; the last table says how much sooner the command is there, and how seconds grow with rows.
 """
 

@@ -50,6 +50,8 @@ DEFAULTS = MappingProxyType({
     "init": None, "progress": False, "threads": None, "first_chain": 0, "callback": None, "return_state": False,
 })  # fmt: skip
 """What every `sample` takes besides a build's own."""
+SEED = "seed"
+"""What a state keeps of the call that its random streams are of."""
 NOTED = ("_check_numbers", "_check_kinds", "_check_jitted", "_check_starts_inside", "_tell_outside", "_tell_still")
 """Support functions that change nothing of what they look at: it is noted what that is."""
 PASSED_ON = ("_checked_number", "_checked_array", "_narrow_array")
@@ -228,9 +230,12 @@ class Call:
 
     def _begun(self, chain: int) -> Named:
         """Return all that a chain is where it begins, or goes on."""
-        if self.state is not None:
-            return {name: array[chain].copy() for name, array in self.state.items()}
         program, run, kernel = self.module.program, self.build.run, self.module.kernel
+        if self.state is not None:
+            found = {name: array[chain].copy() for name, array in self.state.items()}
+            if program.rest and program.variant == "full":  # the gradient may be another
+                _begin(found, self._blocks, self._carried)
+            return found
         found = self._start(chain)
         wide = (bool(kernel.chunked), program.replacement)
         for stream, name in enumerate(("noise_state", "batch_state")):
@@ -240,6 +245,7 @@ class Call:
         found = {name: value for name, value in found.items() if name in self.arguments or name in self._blocks}
         found |= {array.name: np.zeros(self._length(array.sizes[0])) for array in carried(program)}
         found |= {"made": np.zeros(1)} if run.schedule.name != "constant" else {}
+        found |= {SEED: np.array([run.seed])} if program.rest else {}
         if self._carried:
             taken = self.loaded["FIRST_ARGUMENTS"]
             _begin({name: value for name, value in found.items() if name in taken}, self._blocks, self._carried)
@@ -368,6 +374,7 @@ class Call:
         own: Named = {name: partial(self._note, name, None) for name in NOTED}
         own |= {name: partial(self._note, name, self.loaded[name]) for name in PASSED_ON if name in self.loaded}
         own |= {"_check_rows": lambda *_: None, "_tell_clipped": partial(self._note, "_tell_clipped", None, CLIPPED)}
+        own |= {"_tell_seed": partial(self._note, "_tell_seed", None, SEED)}
         own |= {name: partial(_name, name) for name in ("_jitted", "_adapted", "typeof", "_addresses_of")}
 
         def try_given(*given: Any) -> Callable[..., None]:
@@ -542,6 +549,7 @@ class Call:
             given = [self._jitted(GRADIENT), tried, self.rest, [start[block] for start in starts], *counts]
             yield ("_try_given", GRADIENT), [*given, not self.has_all]
             yield ("try_draws", block), [after[block]]
+            yield ("_tell_seed", SEED), [self.build.run.seed, self.taken[SEED], self.chains]
 
 
 def _name(what: str, *given: Any) -> tuple[Any, ...]:
