@@ -43,7 +43,7 @@ def other_names(root: Mapping, dynamics: Dynamics, target: Target, *, with_block
     clashes = [item.name for item in mine.parameters if item.name in names]
     clashes += [x for x in mine.sizes if x in names.difference(theirs.sizes) or _is_another(x, dynamics, target)]
     if with_blocks:
-        clashes += [block.name for block in mine.blocks if block.name in names - shared]
+        clashes += [block.name for block in mine.blocks if block.name in theirs.names - shared]
         clashes += [function.name for function in mine.functions if function.name in names]
     taken = {*names, *mine.names}
     valued, settled = _keys(root, "parameters"), {*_keys(root, "bind"), *_keys(root, "parameters")}
