@@ -1,8 +1,8 @@
 """recipe_compiler: from D(z), Q(z), H(z) to proved, fast, standalone samplers.
 
 `import recipe_compiler as rc` offers documents (`Dynamics`, `Target`, `Build`, `load`), names and functions of their
-formulas (`vector`, `inv`, `grad`, ...), and the verbs `compile` and `lint`; the rest are methods. `docs/api.md` lists
-all of it.
+formulas (`vector`, `inv`, `grad`, ...), and the verbs `compile`, `sample` and `lint`; the rest are methods.
+`docs/api.md` lists all of it.
 """
 
 import sys
@@ -26,7 +26,7 @@ _NAMES = {
     "front.fit": "Fit",
     "front.lint": "Lint lint",
     "front.load": "load",
-    "front.model": "DoubtWarning Model SampleWarning compile rerun",
+    "front.model": "DoubtWarning Model SampleWarning compile rerun sample",
     "front.pymc": "PyMCModel from_pymc",
     "front.scheme": "Scheme",
     "front.target": "Target",

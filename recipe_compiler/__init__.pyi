@@ -112,6 +112,7 @@ from recipe_compiler.front.model import Model as Model
 from recipe_compiler.front.model import SampleWarning as SampleWarning
 from recipe_compiler.front.model import compile as compile
 from recipe_compiler.front.model import rerun as rerun
+from recipe_compiler.front.model import sample as sample
 from recipe_compiler.front.pymc import PyMCModel as PyMCModel
 from recipe_compiler.front.pymc import from_pymc as from_pymc
 from recipe_compiler.front.scheme import Scheme as Scheme

@@ -82,11 +82,12 @@ CANDIDATES = (
 Candidates = Mapping[Candidate, Build | DocumentError]
 
 
-def candidates(made: Callable[[Candidate], Build]) -> Candidates:
+def candidates(made: Callable[[Candidate], Build], held: Callable[[Build], Build] = with_data) -> Candidates:
     """Return the builds of candidates, with their data, or the faults for which one cannot be read.
 
     Args:
         made: makes the build of a candidate.
+        held: makes it hold its data.
 
     Raises:
         SpecError, ModelError: none can be read; with the faults that all of them have, or else of each.
@@ -101,8 +102,8 @@ def candidates(made: Callable[[Candidate], Build]) -> Candidates:
     first = next(iter(builds_of(found).values()), None)
     if first is None:
         raise _none_fits({one.name: error for one, error in found.items() if isinstance(error, DocumentError)})
-    held = with_data(first).observed
-    return {one: replace(own, observed=held) if isinstance(own, Build) else own for one, own in found.items()}
+    data = held(first).observed
+    return {one: replace(own, observed=data) if isinstance(own, Build) else own for one, own in found.items()}
 
 
 def builds_of(found: Candidates) -> dict[Candidate, Build]:

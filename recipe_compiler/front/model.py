@@ -13,13 +13,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from recipe_compiler.advise.choose import Candidate, candidates, choose
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.forecast import Forecast
 from recipe_compiler.advise.judge import forecast_run, judge_run
 from recipe_compiler.advise.plan_run import plan_run
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.emit.module import Module
-from recipe_compiler.errors import DataError, RunError, shown
+from recipe_compiler.errors import CompilerError, DataError, RunError, shown
 from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
@@ -224,11 +225,91 @@ def _run(model: Model, data: object, given: Mapping[str, object], *, allow_code:
     demand_no_code(build, "allow_code=True", allowed=allow_code)
     settings_of(build, given)
     planned, report = _planned(model, data)
+    cache = open_cache(use=model.cache)
+    return _prepared(planned, report, given, allow_undecided=model.allow_undecided, cache=cache), planned
+
+
+def _prepared(
+    planned: Plan, report: Report, given: Mapping[str, object], *, allow_undecided: bool, cache: Cache
+) -> Run:
     if planned.doubts:
         raise RunError("\n".join((planned.refusal, *planned.doubts)))
-    settings, cache = settings_of(planned.build, given), open_cache(use=model.cache)
-    run = prepare_run(planned.build, report, settings, allow_undecided=model.allow_undecided, cache=cache)
-    return run, planned
+    settings = settings_of(planned.build, given)
+    return prepare_run(planned.build, report, settings, allow_undecided=allow_undecided, cache=cache)
+
+
+def sample(
+    target: Target | str | PathLike[str], data: object = None, *, parameters: Mapping[object, object] | None = None,
+    sizes: Mapping[str, int] | None = None, draws: int | None = None, warmup: int | None = None,
+    chains: int | None = None, seed: int | None = None, thin: int | None = None, cores: int | None = None,
+    progress: Progress = True, allow_undecided: bool = False, cache: bool = True,
+) -> "Fit":  # fmt: skip
+    """Sample a target by the sampler of most predicted effective draws per processor second.
+
+    It is `hmc`, of many data `sghmc` in minibatches, of discrete blocks draws by their laws; the first lines of
+    `fit.attrs["plan"]` say which, and why. `compile` takes dynamics that are named.
+
+    Parameters
+    ----------
+    target : Target, or the name of a YAML file of one
+        What is sampled.
+    data : mapping, table or dataset, optional
+        As of `compile`, in memory.
+    parameters, sizes : mapping, optional
+        As of `Build`: values of the target's parameters, and its symbolic sizes.
+    draws, warmup, chains, seed, thin, cores, progress
+        As of `Model.sample`.
+    allow_undecided, cache
+        As of `compile`.
+
+    Returns
+    -------
+    Fit
+        As of `Model.sample`, with its warnings.
+
+    Raises
+    ------
+    SpecError, ModelError
+        No sampler takes the target; says why of each.
+    DataError, RunError
+        Data that do not fit; no plan that serves, or one with a doubt.
+    VerificationError
+        A required claim is refuted, or undecided where that is not allowed.
+
+    Examples
+    --------
+    >>> theta = vector("theta", 2)
+    >>> fit = sample(Target(name="normal", state=[theta], potential=theta.T @ theta / 2), progress=False)
+    >>> print(fit.attrs["plan"].partition(",")[0])
+    sampler: hmc
+    """
+    demand_progress(progress)
+    own = load(target) if isinstance(target, (str, PathLike)) else target
+    if not isinstance(own, Target):
+        raise TypeError(f"found {type(own).__name__}, expected a Target: `compile` takes builds and dynamics")
+    kept = open_cache(use=cache)
+    given = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed, "thin": thin}
+
+    def made(one: Candidate) -> spec.Build:
+        name, scheme = f"{one.dynamics}_{own.name}", one.scheme(own.document)
+        return Build(
+            name=name, dynamics=one.dynamics, target=own, step_size="auto", scheme=scheme, variant=one.variant,
+            parameters=parameters, sizes=sizes,
+        ).document  # fmt: skip
+
+    def held(build: spec.Build) -> spec.Build:
+        _demand_given(build, data)
+        return with_data(build, None if data is None else data_for(build, data))
+
+    def planned(build: spec.Build, seconds: float | None) -> tuple[Plan | None, Report]:
+        report = check_once(build, kept)
+        return plan_run(build, report, allow_undecided=allow_undecided, cache=kept, seconds=seconds)
+
+    plan, report = choose(candidates(made, held), planned)
+    if plan is None:
+        raise CompilerError(f"{own.name}: found no plan, expected one")
+    run = _prepared(plan, report, given, allow_undecided=allow_undecided, cache=kept)
+    return _drawn(run, plan, cores, progress=progress)
 
 
 def _planned(model: Model, data: object) -> tuple[Plan, Report]:

@@ -30,6 +30,12 @@ LOGISTIC = rc.Target(
     name="logistic", state=[theta], data=[x, y], log_prior=-theta.T @ theta / 20,
     log_likelihood=y * (x @ theta) - rc.softplus(x @ theta),
 )  # fmt: skip
+TRAJECTORIES = {
+    "cycle": [
+        {"refresh": "r"},
+        {"metropolis": {"split": ["B/2", "A", "B/2"], "steps": "uniform(1, 20)", "flip": {"r": "-r"}}},
+    ]
+}
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(60, 2))
 LABELLED = pd.DataFrame(X, columns=["age", "weight"]).astype(object)
@@ -47,6 +53,34 @@ def drawn(model: rc.Model, *args: Any, **settings: Any) -> xr.DataTree:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rc.SampleWarning)
         return model.sample(*args, progress=False, **settings)
+
+
+@pytest.mark.slow
+def test_a_target_is_sampled_by_the_sampler_that_is_chosen() -> None:
+    fit = rc.sample(LOGISTIC, {"x": LABELLED.assign(weight=X[:, 1]), "y": Y}, draws=400, seed=3, progress=False)
+    assert fit.attrs["plan"].startswith("sampler: hmc, predicted ")
+    assert fit.posterior.sizes["draw"] == 400
+    assert list(fit.posterior["d"].values) == ["age", "weight"]
+    again = rc.sample(LOGISTIC, {"x": X, "y": Y}, draws=400, seed=3, progress=False, cache=False)
+    np.testing.assert_array_equal(again.posterior["theta"], fit.posterior["theta"])
+    U = drawn(rc.compile("hmc", NORMAL, sizes={"d": 2}, step_size="auto", scheme=TRAJECTORIES), seed=3)
+    np.testing.assert_array_equal(
+        rc.sample(NORMAL, sizes={"d": 2}, seed=3, progress=False).posterior["theta"], U["posterior"]["theta"]
+    )
+
+
+def test_a_target_that_cannot_be_sampled_says_why() -> None:
+    with pytest.raises(rc.DataError, match="found no data, expected x, y"):
+        rc.sample(LOGISTIC)
+    flat = rc.Target(name="flat", state=[theta], potential=(theta[0] - theta[1]) ** 2)
+    with pytest.raises(rc.VerificationError, match="normalisable is refuted"):
+        rc.sample(flat, sizes={"d": 2}, progress=False)
+    with pytest.raises(TypeError, match="found Dynamics, expected a Target"):
+        rc.sample("sghmc")
+    shares = rc.Target(name="shares", state=[rc.vector("w", 3, domain="simplex")], potential="-3*sum(log(w))")
+    with pytest.raises(rc.ModelError, match="hmc: found the domain simplex") as told:
+        rc.sample(shares, progress=False)
+    assert any("draws by laws: found no `laws`" in fault.problem for fault in told.value.faults)
 
 
 @pytest.mark.slow
