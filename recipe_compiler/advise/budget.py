@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.moments import AGREE, effective_shares, r_hats
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.run.sample import unsaid
+from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.model import Target
 
 Array = NDArray[np.float64]
 
@@ -23,11 +26,18 @@ FEW = 20
 NAMED = 3
 """Coordinates that are named at most."""
 
-CURES = (
-    "Try `warmup_seconds` under `run` (`--set run.warmup_seconds=600`) to wait longer; a non-centred parameterisation "
-    "(eta ~ N(0, 1), and mu + tau*eta in the likelihood); `init` near the bulk; or dynamics `sghmc`, "
-    "which is planned at the mode if U has one"
-)
+LONGER = "Try `warmup_seconds` under `run` (`--set run.warmup_seconds=600`) to wait longer"
+OTHERWISE = "`init` near the bulk; or dynamics `sghmc`, which is planned at the mode if U has one"
+
+
+def cures(target: Target) -> str:
+    """Return what may serve; another parameterisation only of a block whose stated scale is of the state."""
+    for one in target.stated.densities:
+        scale = dict(zip(DENSITIES[one.name].arguments, one.arguments, strict=True)).get(DENSITIES[one.name].scale)
+        if one.entry == "log_prior" and one.of and scale is not None and dependence(scale).blocks:
+            form = f"a non-centred parameterisation of {one.of} (eta ~ N(0, 1), and mu + tau*eta in its place)"
+            return f"{LONGER}; {form}; {OTHERWISE}"
+    return f"{LONGER}; {OTHERWISE}"
 
 
 class OverBudgetError(Exception):
@@ -66,13 +76,13 @@ class Budget:
         self.last.append(theta[:, -LAST:])
         self.gradients = gradients
 
-    def refused(self, names: Sequence[str]) -> RunError:
+    def refused(self, names: Sequence[str], cures: str) -> RunError:
         """Return the fault: what was over, what the last draws tell, and what may serve."""
         over = f"step_size: auto: warm-up took more than {self.seconds:g} processor seconds"
         theta = np.concatenate(list(self.last), axis=1)[:, -LAST:] if self.last else np.zeros((0, 0, 0))
         chains, draws = theta.shape[:2]
         if draws < FEW:
-            return RunError(f"{over}; chains made {draws} draws. {CURES}")
+            return RunError(f"{over}; chains made {draws} draws. {cures}")
         with np.errstate(all="ignore"):
             shares = np.nan_to_num(effective_shares(theta), nan=0.0)
             apart = np.nan_to_num(r_hats(theta), nan=np.inf)
@@ -84,4 +94,4 @@ class Budget:
         )
         far = ", ".join(f"{names[k]} (R-hat {apart[k]:.3g})" for k in stuck)
         differ = f"; chains differ most in {far}" if stuck else ""
-        return RunError(f"{known} {steps:,.0f} gradients{differ}. {CURES}")
+        return RunError(f"{known} {steps:,.0f} gradients{differ}. {cures}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from recipe_compiler.advise.budget import Budget, OverBudgetError
+from recipe_compiler.advise.budget import Budget, OverBudgetError, cures
 from recipe_compiler.advise.chosen import Plan, plan_of_text, plan_text, processor
 from recipe_compiler.advise.one_thread import one_blas_thread
 from recipe_compiler.cache import NOTHING, Cache, check_once, key_of
@@ -56,7 +56,8 @@ def plan_run(
             found = make_plan(build, report, budget, allow_undecided=allow_undecided, cache=cache)
     except OverBudgetError:
         held = data_of_build(build)
-        raise budget.refused(sampled_names(build, held, resolve_sizes(with_sizes(build), held))) from None
+        names = sampled_names(build, held, resolve_sizes(with_sizes(build), held))
+        raise budget.refused(names, cures(build.target)) from None
     say("checking the plan")
     report = check_once(found.build, cache)
     if key and not found.by_limit and plan_of_text(plan_text(found), build).build == found.build:

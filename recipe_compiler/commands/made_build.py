@@ -161,6 +161,10 @@ def show_made(made: Build, given: BuildArguments, *, quiet: bool) -> None:
         write_whole(given.save, text_of(with_absolute_names(source) if moved else source).encode())
     if not quiet:
         say(text_of(made.source))
+        stated, functions = {one.partition("=")[0].strip() for one in given.settings}, made.stated_dynamics.declarations
+        for name, formula in made.bind:
+            if name not in stated and name in {item.name for item in functions.own_functions}:
+                say(f'# {name}: {formula_text(formula)}, as nothing states it; `--set "{name}=..."` does')
         if given.save is not None:
             say(f"{given.save}: written")
 

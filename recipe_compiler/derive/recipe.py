@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.spec.found_q import lacks_q
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.places import placed
 from recipe_compiler.tensor.calculus import Calculus, calculus
@@ -215,6 +216,10 @@ def _read_matrix(dynamics: Dynamics, c: Calculus, name: str, given: tuple[tuple[
     """Return D or Q in index notation. Raises ModelError, located at the entry, where it is missing or unreadable."""
     if given is None:
         where = dynamics.source.place(name)
+        if name == "Q" and lacks_q(dynamics):
+            problem = "found no Q, neither stated nor proved to give `claims.drift`; expected one of the two"
+            hint = "`recipe check` says what it looked for: Q made of the tensors in D, H and the drift"
+            raise ModelError([Fault(where, name, problem, hint)])
         raise ModelError([Fault(where, name, f"found no {name}, expected it: the drift follows from D, Q and H")])
     blocks = dynamics.declarations.blocks
     rows: list[tuple[Tensor, ...]] = []

@@ -29,7 +29,12 @@ from recipe_compiler.formula.operators import OPERATORS
 from recipe_compiler.formula.shapes import SCALAR, Shape, Size
 from recipe_compiler.formula.triangular import sides
 
-_OF_SCALARS = {"norm2": "the square of a scalar is written x**2", "dot": "of scalars write a*b"}
+_OF_SCALARS = {
+    "norm2": "the square of a scalar is written x**2",
+    "dot": "of scalars write a*b",
+    "gp_exp_quad_cov": "a log likelihood is of ONE datum, a field of shape N one number in it; points of a kernel "
+    "are a parameter, `x: {shape: n}`",
+}
 
 
 def normal_draw(part: tree.Call, cov: Formula, context: Context) -> Formula | None:

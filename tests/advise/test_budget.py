@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from answers import document
 from loaders import load_build
 
 from recipe_compiler import pipeline
-from recipe_compiler.advise.budget import Budget, OverBudgetError
+from recipe_compiler.advise.budget import Budget, OverBudgetError, cures
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.pilots import Pilots
 from recipe_compiler.advise.plan_run import plan_run
@@ -59,7 +60,7 @@ def test_a_refusal_names_what_chains_are_slowest_in_and_what_one_draw_takes() ->
     theta[:, :, 1] += 10.0 * np.arange(8)[:, None]
     for draw in range(300):
         budget.keep(theta[:, draw : draw + 1], 40.0)
-    says = str(budget.refused(("a", "log_tau", "b")))
+    says = str(budget.refused(("a", "log_tau", "b"), "Try `warmup_seconds`"))
     assert "more than 60 processor seconds" in says
     assert "one effective draw of log_tau takes about" in says
     assert "chains differ most in log_tau (R-hat" in says
@@ -68,7 +69,22 @@ def test_a_refusal_names_what_chains_are_slowest_in_and_what_one_draw_takes() ->
 
 
 def test_few_draws_are_counted() -> None:
-    assert "chains made 0 draws" in str(Budget(1.0).refused(("a",)))
+    assert "chains made 0 draws" in str(Budget(1.0).refused(("a",), ""))
+
+
+HIERARCHY = """
+state: {mu: {}, tau: {constraint: positive}, b: {shape: J}, eta: {shape: J}}
+data: {y: {shape: N}, g: {shape: N, index_of: J}}
+log_prior: normal(mu, 0, 1) + half_normal(tau, 1) + normal(eta, 0, 1) + normal(b, 0, SCALE)
+log_likelihood: normal(y, mu + b[g] + tau*eta[g], 1)
+"""
+
+
+@pytest.mark.parametrize(("scale", "form"), [("tau", "non-centred parameterisation of b ("), ("2", "")])
+def test_another_parameterisation_is_advised_of_blocks_whose_scale_is_of_the_state(scale: str, form: str) -> None:
+    says = cures(document(HIERARCHY.replace("SCALE", scale)))
+    assert form in says
+    assert ("parameterisation" in says) is bool(form)
 
 
 def test_a_plan_that_takes_too_long_is_refused(tmp_path: Path) -> None:

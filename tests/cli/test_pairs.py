@@ -124,3 +124,13 @@ def test_a_metric_that_stands_at_two_blocks_is_bound_once(monkeypatch: pytest.Mo
     given = BuildArguments(None, ("scheme=euler", "run.step_size=0.1", "d=2"))
     build = made_build.make_build((str(two), "standard_normal"), given, quiet=True)
     assert [name for name, _ in build.bind] == ["C"]
+
+
+@pytest.mark.parametrize(("given", "said"), [((), "# G: I, as nothing states it"), (("G=2*I",), "")])
+def test_a_metric_that_nobody_states_is_said_to_be_the_identity(
+    given: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made_build.make_build(("rhmc",), BuildArguments(None, given))
+    shown = capsys.readouterr().out
+    assert said in shown
+    assert ("# G" in shown) is bool(said)

@@ -65,6 +65,13 @@ def test_without_Q_there_is_no_drift() -> None:
         derive(replace(dynamics(PLANE, "U", "0", CURL), Q=None))
 
 
+def test_a_drift_that_no_Q_was_proved_to_give_says_so() -> None:
+    """`claims.drift` in the place of Q: a search has been there, whose words `recipe check` has."""
+    own = dynamics(PLANE, "U", "0", CURL)
+    with pytest.raises(ModelError, match=r"found no Q, neither stated nor proved to give `claims.drift`"):
+        derive(replace(own, Q=None, claims=replace(own.claims, drift=())))
+
+
 @pytest.mark.parametrize(
     ("state", "H", "D", "Q", "expected"),
     [
