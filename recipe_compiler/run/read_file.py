@@ -490,7 +490,7 @@ class Call:
         skipped = {one.name for one in self.module.program.parameters} - {*self.taken}  # the file has their values
         noted = {key: value for key, value in self.noted.items() if key[-1] not in skipped}
         wanted = dict((*self._looked_at(), *self._told(after, states)))
-        for key in {*wanted, *noted}:
+        for key in wanted | noted:
             right = key in wanted and key in noted and _is_same(wanted[key], noted[key])
             require(right, f"does not look at {key[1]} by {key[0]} as its declarations say")
 

@@ -115,7 +115,7 @@ FAULTS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     "a kind of a matrix": (("any U",), '_check_kinds("C", C, ["positive semidefinite"])', '_check_kinds("C", C, ["symmetric"])', "_check_kinds"),
     "U in the place of its gradient": (("any U, accepted",), '_adapted("grad_U", grad_U,', '_adapted("U", U,', "another gradient"),
     "draws that are not tried": (("any U",), "try_draws(", "(lambda *_: None)(", "try_draws"),
-    "batches of fewer rows": (("any U by batches",), "np.arange(rows,", "np.arange(rows - 1,", "another state|fails"),
+    "batches of fewer rows": (("any U by batches",), "np.arange(rows,", "np.arange(rows - 1,", "another state|fails|_tell_seed"),
 }  # fmt: skip
 
 
