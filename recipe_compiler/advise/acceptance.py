@@ -359,7 +359,7 @@ def measured(
     Raises:
         RunError: the chains hardly move.
     """
-    thin, shortened, draws, parts, is_open = moves, 0, DRAWS, list[Moved](), bool(pilots.lengths)
+    thin, shortened, is_spared, draws, parts, is_open = moves, 0, False, DRAWS, list[Moved](), bool(pilots.lengths)
     while True:
         steps = pilots.steps
         afforded = int(READ / (pilots.entries * steps * DRAWS * len(pilots.chains)))
@@ -369,7 +369,9 @@ def measured(
         parts.append(pilots.moved(values, eps, thin, draws))
         seconds = (pilots.budget.clock() - begun) / (draws * thin * len(pilots.chains) * steps)
         found = joined(parts)
-        if _least(found, thin).min() < EVERYWHERE * wanted and shortened < SHORTENED:
+        is_long = bool(_least(found, thin).min() < EVERYWHERE * wanted)
+        if (is_long or (shortened and not is_spared)) and shortened < SHORTENED:
+            is_spared = not is_long  # once more than pilots need: a run may come further into a neck
             eps, shortened, draws, parts = float(f"{SHORTER * eps:.3g}"), shortened + 1, DRAWS, []
             pilots = pilots.lasting(math.ceil(pilots.longest / SHORTER), pilots.lengths)
             continue

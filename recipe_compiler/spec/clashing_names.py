@@ -37,13 +37,13 @@ def other_names(root: Mapping, dynamics: Dynamics, target: Target, *, with_block
         with_blocks: whether its blocks and functions may be renamed, too.
     """
     mine, theirs = dynamics.declarations, target.declarations
-    declared = (target.declared or target).declarations.names
-    names = theirs.names.union(declared, (state.block.name for state in target.recursion))
+    sampled = theirs.names.union(state.block.name for state in target.recursion)
+    names = sampled.union((target.declared or target).declarations.names)
     shared = {block.name for block in potential_blocks(dynamics)}.intersection(block.name for block in theirs.blocks)
     clashes = [item.name for item in mine.parameters if item.name in names]
     clashes += [x for x in mine.sizes if x in names.difference(theirs.sizes) or _is_another(x, dynamics, target)]
     if with_blocks:
-        clashes += [block.name for block in mine.blocks if block.name in theirs.names - shared]
+        clashes += [block.name for block in mine.blocks if block.name in sampled - shared]
         clashes += [function.name for function in mine.functions if function.name in names]
     taken = {*names, *mine.names}
     valued, settled = _keys(root, "parameters"), {*_keys(root, "bind"), *_keys(root, "parameters")}
