@@ -14,18 +14,24 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.acceptance import tuned
 from recipe_compiler.advise.budget import Budget
+from recipe_compiler.advise.choose import trajectories
+from recipe_compiler.advise.forecast import NoForecastError, linearized_chain_of
 from recipe_compiler.advise.pilots import LEAST_ENTRIES, Moved, Pilots
-from recipe_compiler.advise.roles import open_parameters
+from recipe_compiler.advise.plan import BATCH
+from recipe_compiler.advise.roles import Open, open_parameters
 from recipe_compiler.advise.sampler import Sampler
-from recipe_compiler.advise.search import matched
-from recipe_compiler.advise.spread import unit
+from recipe_compiler.advise.search import Choice, choose, matched
+from recipe_compiler.advise.spread import decimals, unit
 from recipe_compiler.advise.stein import departed
+from recipe_compiler.advise.target_at_mode import target_at_mode
 from recipe_compiler.errors import DataError, RunError
 from recipe_compiler.front import model as models
 from recipe_compiler.front.fit import Fit
 from recipe_compiler.front.model import DoubtWarning, Model
 from recipe_compiler.run.chain import Inputs
+from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.load_module import typed
+from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.posterior_numbers import MAX_R_HAT, posterior_numbers
 from recipe_compiler.run.progress import Stages
 from recipe_compiler.run.sample import stepping, with_parameters
@@ -34,9 +40,12 @@ from recipe_compiler.spec.model import Data
 
 Array = NDArray[np.float64]
 
-TRAJECTORY = {"split": ["B/2", "A", "B/2"], "steps": "uniform(1, 20)", "flip": {"r": "-r"}}
-HMC = {"cycle": [{"refresh": "r"}, {"metropolis": TRAJECTORY}]}
+HMC = trajectories()
 """The moves that a run takes where it names none, as `recipe run hmc` does."""
+AROUND = 250
+"""Draws of a chain of warm-up that tell the mean."""
+SPACED = 4.0
+"""Draws for an independent one."""
 JUDGED = 4000
 """Draws of all chains at which grad U is computed, to compare them with the target."""
 
@@ -84,15 +93,16 @@ class PyMCModel:
         return np.array([np.concatenate([np.ravel(point[name]) for name in names]) for point in points], float)
 
     def sample(
-        self, sampler: Model | None = None, *, draws: int = 1000, warmup: int = 500, thin: int = 1, chains: int = 4,
-        seed: int = 0, step_size: float | None = None, accept: float = 0.8, batch_size: int | None = None,
-        progress: bool = True, check: bool = True, **parameters: object,
+        self, sampler: Model | None = None, *, draws: int = 1000, warmup: int = 500, thin: int | None = None,
+        chains: int = 4, seed: int = 0, step_size: float | None = None, accept: float = 0.8, share: float = 0.02,
+        batch_size: int | None = None, progress: bool = True, check: bool = True, **parameters: object,
     ) -> Fit:  # fmt: skip
         """Run chains of a proved sampler, and return draws of the model's own variables as ArviZ reads them.
 
         What is not stated is chosen by chains of HMC that warm up: the mass by the covariance of their draws, friction
-        and preconditioners by the mass; where moves are accepted or refused, the step size. Before the first step U and
-        grad_U are tried near where chains start.
+        and preconditioners by the mass; the step size by how often moves are accepted, else, with friction and
+        thinning, by the step made linear around their mean, the noise of minibatches in it. Before the first step U
+        and grad_U are tried near where chains start.
 
         Parameters
         ----------
@@ -102,11 +112,13 @@ class PyMCModel:
         draws, warmup, thin, chains, seed
             As of `sample` of a module. Tuning comes before `warmup`, from which nothing more is chosen.
         step_size : float, optional
-            Needed where no move is accepted or refused.
+            In units in which all posterior sds are 1, where the mass is chosen.
         accept : float
-            The mean probability of moves to be accepted, where the step size is tuned.
+            The mean probability of moves to be accepted, where the step size is tuned by it.
+        share : float
+            By what part of it a posterior sd may be off, where no move is accepted or refused.
         batch_size : int, optional
-            Rows of a minibatch.
+            Rows of a minibatch; by default, chosen with the step size, or 100.
         progress : bool
             Whether to say on stderr what is done.
         check : bool
@@ -126,7 +138,7 @@ class PyMCModel:
         TypeError, ValueError
             Arguments that do not fit; a gradient that is none, with the coordinate.
         RunError
-            A sampler of another target; no step size; none that is accepted as often as wanted.
+            A sampler of another target; no step size that is accepted as often as wanted, or keeps to the share.
 
         Warns
         -----
@@ -141,10 +153,9 @@ class PyMCModel:
             raise RunError(
                 f"{own.name}: found no minibatches, expected some: rc.from_pymc(model, minibatch=('x', 'y'))"
             )
-        if step_size is None and not build.has_acceptance:
-            raise RunError(
-                f"{own.name}: found no step_size, expected one: it is tuned by moves that are accepted alone"
-            )
+        is_any_size = batch_size is None
+        if build.variant == "minibatch" and batch_size is None:
+            batch_size = min(BATCH, self.rows)
         theta, chosen = self.starts(chains, seed), dict(parameters)
         open_ones = tuple(one for one in open_parameters(build) if one.name not in parameters)
         with Stages().said(quiet=not progress) as say:
@@ -156,18 +167,28 @@ class PyMCModel:
                 left = open_ones if is_own else open_parameters(tuner.build.document)
                 module = loaded if is_own else tuner.load()
                 module._try_given(self.grad_U, self.U, self.data, theta, 0, 0, check)
-                pilots = _Chains.of(self, tuner, module, given, theta)
+                pilots = _Chains.of(_Sampler.of_model(self, tuner, module, given), theta)
                 values, eps = tuned(pilots, left, None, accept, 1, say)
+                if step_size is None and not is_own:
+                    mean = pilots.moved(values, eps, 1, AROUND).theta.mean(axis=(0, 1))
+                    at = _Sampler.of_model(self, own, loaded, parameters, batch_size)
+                    choice = chosen_around(at, open_ones, mean, values["M"], share, say, sizes=is_any_size)
+                    values, eps = matched(open_ones, values["M"], choice.gamma), choice.linearized.inputs.eps
+                    batch_size = choice.linearized.inputs.batch_size
+                    thin = math.ceil(choice.width.steps / SPACED) if thin is None else thin
+                elif not is_own:
+                    values = matched(open_ones, values["M"], 1.0)
                 step_size = eps if step_size is None else step_size
-                chosen |= values if is_own else matched(open_ones, values["M"], 1.0)
+                chosen |= values
                 theta = pilots.theta
             say("drawing")
             more = {} if batch_size is None else {"batch_size": batch_size}
             found = self._sampling(own, loaded)(
-                init={potential_block(build): theta}, step_size=step_size, draws=draws, warmup=warmup, thin=thin,
+                init={potential_block(build): theta}, step_size=step_size, draws=draws, warmup=warmup, thin=thin or 1,
                 chains=chains, seed=seed + 1, check=check, **_as_arrays(chosen), **more,
             )  # fmt: skip
-        return self._concluded(found, found[potential_block(build)], {"build": own.name, "step_size": step_size})
+        attrs = {"build": own.name, "step_size": step_size, "thin": thin or 1, **more}
+        return self._concluded(found, found[potential_block(build)], attrs)
 
     def _sampling(self, sampler: Model, loaded: ModuleType) -> Callable[..., Any]:
         """Return `sample` of a sampler's module, with U and grad U."""
@@ -238,43 +259,103 @@ class PyMCModel:
         return f"<PyMCModel of {len(self.model.free_RVs)} variables, {len(self.names)} coordinates{of}>"
 
 
+@dataclass(frozen=True, eq=False)
+class _Sampler(Sampler):
+    """A module for any log density, with that of a model."""
+
+    own: PyMCModel
+
+    @classmethod
+    def of_model(
+        cls, own: PyMCModel, sampler: Model, loaded: ModuleType, stated: Mapping[str, Any],
+        batch_size: int | None = None,
+    ) -> Self:  # fmt: skip
+        """Return the sampler with parameters at their `stated` values, else at those matched to posterior sds of 1.
+
+        Args:
+            own: the density, its gradient and its data.
+            sampler: what was compiled.
+            loaded: its module.
+            stated: values of parameters.
+            batch_size: rows of a minibatch; None where steps take all.
+        """
+        from numba import typeof
+
+        build, module, width = sampler.build.document, typed(loaded), len(own.names)
+        data = loaded._checked_data(own.data)
+        slope = ("grad_U", own.grad_U) if batch_size is None else ("grad_U of a batch", own.grad_U_of_batch)
+        given = {
+            "potential": loaded._adapted("U", own.U, typeof(data)),
+            "gradient": loaded._adapted(*slope, typeof(data)),
+            "data": loaded._addresses_of(data),
+            "kept": data,  # for as long as these addresses are used
+        }
+        module = replace(
+            module, run=loaded._by_address(module.run), first_values=loaded._by_address(module.first_values)
+        )
+        parameters, sizes = dict.fromkeys(module.parameters, 0.0), dict.fromkeys(module.sizes, width)
+        inputs = Inputs(parameters, {}, given, own.rows, batch_size, eps=1e-3, thin=1, draws=1, sizes=sizes)
+        values = matched(open_parameters(build), unit(width, diagonal=False), 1.0)
+        inputs = stepping(module, with_parameters(module, build, inputs, _as_arrays({**values, **stated})), 1e-3)
+        return cls(build, sampler.module, module, Data(), inputs, own.names, own)
+
+    @property
+    def slope(self) -> Slope:
+        """Theta to grad U of all data."""
+        return lambda theta: self.own.grad_U(theta, *self.own.data)
+
+    @property
+    def gradients(self) -> Gradients:
+        """The gradient estimated from minibatches."""
+        own, of_batch = self.own, self.own.grad_U_of_batch
+        if of_batch is None:
+            raise RunError("found no gradient of a minibatch, expected one")
+        entries = sum(map(np.size, own.data))
+        return Gradients(own.rows, len(own.names), lambda theta, batch: of_batch(theta, batch, *own.data), entries)
+
+
 class _Chains(Pilots):
     """Chains of a module for any log density, as warm-up moves them."""
 
     @classmethod
-    def of(cls, model: PyMCModel, sampler: Model, loaded: ModuleType, stated: Mapping[str, Any], theta: Array) -> Self:
-        """Return chains that are at the rows of theta, the parameters at their `stated` values, or those matched to I.
-
-        Args:
-            model: the density, its gradient and its data.
-            sampler: whose moves are accepted or refused.
-            loaded: its module.
-            stated: values of parameters.
-            theta: chain x coordinate.
-        """
-        from numba import typeof
-
-        build, own, width = sampler.build.document, typed(loaded), theta.shape[1]
-        data = loaded._checked_data(model.data)
-        given = {
-            "potential": loaded._adapted("U", model.U, typeof(data)),
-            "gradient": loaded._adapted("grad_U", model.grad_U, typeof(data)),
-            "data": loaded._addresses_of(data),
-            "kept": data,  # for as long as these addresses are used
-        }
-        module = replace(own, run=loaded._by_address(own.run), first_values=loaded._by_address(own.first_values))
-        entries = float(sum(map(np.size, data)) + LEAST_ENTRIES)
-        parameters, sizes = dict.fromkeys(module.parameters, 0.0), dict.fromkeys(module.sizes, width)
-        inputs = Inputs(parameters, {}, given, 0, None, eps=1.0, thin=1, draws=1, sizes=sizes)
-        values = matched(open_parameters(build), unit(width, diagonal=False), 1.0)
-        inputs = stepping(module, with_parameters(module, build, inputs, _as_arrays({**values, **stated})), 1.0)
-        at = Sampler(build, sampler.module, module, Data(), inputs, model.names)
-        rest = {name: np.zeros(sizes.get(str(size), 1)) for name, size in module.blocks}
-        begun = cls(at, (), rest, entries, Budget(math.inf), at.gradients_of_step())
-        return cast("Self", begun.at(theta, 0))
+    def of(cls, sampler: _Sampler, theta: Array) -> Self:
+        """Return chains that start at the rows of theta, all other blocks at 0."""
+        sizes, entries = sampler.inputs.sizes, float(sum(map(np.size, sampler.own.data)) + LEAST_ENTRIES)
+        rest = {name: np.zeros(sizes.get(str(size), 1)) for name, size in sampler.module.blocks}
+        none = cls(sampler, (), rest, entries, Budget(math.inf), sampler.gradients_of_step())
+        return cast("Self", none.at(theta, 0))
 
     def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
         return super().moved(_as_arrays(values), eps, thin, draws)
+
+
+def chosen_around(
+    sampler: _Sampler, open_ones: tuple[Open, ...], mean: Array, K: Array, share: float, say: Callable[[str], None],
+    *, sizes: bool,
+) -> Choice:  # fmt: skip
+    """Return the step size and friction by a sampler's step made linear, U taken for a quadratic with these moments.
+
+    Args:
+        sampler: no move of which is accepted or refused.
+        open_ones: the parameters to be chosen.
+        mean: of theta.
+        K: the inverse of its covariance, d x d.
+        share: by what part of it an sd may be off.
+        say: called with a line that describes the work that starts.
+        sizes: whether the size of a batch is to be chosen, too.
+
+    Raises:
+        RunError: no step size keeps to the share, or the step is not linear.
+    """
+    try:
+        arrays = {f"data_{k}": np.asarray(one) for k, one in enumerate(sampler.own.data)}
+        linearized = linearized_chain_of(replace(sampler, inputs=replace(sampler.inputs, data=arrays)))
+        estimated = sampler.gradients if linearized.has_batches else None
+        target = replace(target_at_mode(sampler.slope, mean, estimated), K=decimals(K))
+        return choose((replace(linearized, target=target),), open_ones, decimals(K), share, 1.0, say, sizes=sizes)
+    except (NoForecastError, RunError, ValueError) as why:
+        said = str(why).removeprefix("step_size: auto: ")
+        raise RunError(f"{sampler.build.name}: no step_size was found: {said}. State `step_size`") from why
 
 
 def from_pymc(model: Any, minibatch: Sequence[str] = ()) -> PyMCModel:
