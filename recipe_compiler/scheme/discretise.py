@@ -106,6 +106,11 @@ def discretise(
         ModelError: the build needs what no emitted step can do; names it.
     """
     _require_bound(derivation.dynamics)
+    moves = any(entry.terms for row in (*derivation.D, *derivation.Q) for entry in row)
+    if build.target.is_open and not (moves or build.scheme.cycle):
+        raise unsupported(
+            "D = Q = 0 without a target", "name a target, and exact draws of it in a cycle: nothing moves"
+        )
     stated = dict(build.sizes) if sizes is None else sizes
     known = None if for_every_size else stated
     sampled = _sampled(build, derivation, known)

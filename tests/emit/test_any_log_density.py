@@ -15,7 +15,7 @@ from emitted_file import file_of, imported
 
 import recipe_compiler as rc
 from recipe_compiler.emit.support import trial
-from recipe_compiler.errors import RunError
+from recipe_compiler.errors import ModelError, RunError
 
 pytestmark = pytest.mark.usefixtures("without_jit", "plain_functions")
 
@@ -307,3 +307,8 @@ def test_gradients_are_tried_where_chains_went(
         drawn(gaussian, functions[0], **dict(zip(["U"], functions[1:], strict=False)), **own)
     said = " ".join(str(one.message) for one in told if "overflow" not in str(one.message))
     assert re.search(says, said) if says else not said, said
+
+
+def test_dynamics_that_move_nothing_are_refused() -> None:
+    with pytest.raises(ModelError, match="found D = Q = 0 without a target, which no emitted step can compute"):
+        rc.compile("still")
