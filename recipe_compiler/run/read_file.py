@@ -37,7 +37,7 @@ from recipe_compiler.run.load_module import plain_names
 from recipe_compiler.run.read_start import check_starts
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.run.schedule import step_of
-from recipe_compiler.run.sizes import declared_parameters, parameter_values
+from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.run.stand_ins import with_others, with_stand_ins
 from recipe_compiler.spec.model import Build, RunSettings
 from recipe_compiler.spec.open_target import GRADIENT, POTENTIAL
@@ -85,13 +85,12 @@ def check_file(
     check_names(module.file)
     is_open = build.target.is_open
     check_claims(module.file, report, compiled_digest(build), advisory=is_open, allow_undecided=allow_undecided)
-    loaded = plain_names(module.file)
-    _check_defaults(loaded["sample"], module, build)
     own, data = with_stand_ins(build, module.program)
     check_starts(plain_names(module.file), own, derivation, names)
     run = replace(own.run, draws=5, warmup=3, chains=3, seed=11, step_size=0.375, thin=_thin(own.run))
     run = replace(run, batch_size=run.batch_size or 2)
     first = Call(module, replace(own, run=run), derivation, names, data)
+    _check_defaults(first.taken, module, build)
     first.check()
     run = replace(run, draws=4, warmup=2, chains=2, seed=7, thin=1, batch_size=2, step_size=0.25)
     others = with_others(own, [p.name for p in declared_parameters(own) if names.get(p.name, p.name) in first.taken])
@@ -107,10 +106,9 @@ def _thin(run: RunSettings) -> int:
     return min(4, run.schedule.period - 1) if run.schedule.name == "cyclic" else 4
 
 
-def _check_defaults(sample: Callable[..., Any], module: Module, build: Build) -> None:
+def _check_defaults(found: Mapping[str, Any], module: Module, build: Build) -> None:
     """Check what `sample` does where it is told nothing else of a run."""
     program, run, unsaid = module.program, build.run, inspect.Parameter.empty
-    found = {name: one.default for name, one in inspect.signature(sample).parameters.items()}
     wanted: Named = {name: getattr(run, name) for name in ("step_size", "draws", "warmup", "thin", "chains", "seed")}
     if program.variant == "minibatch" and (run.batch_size is None or program.replacement):
         wanted["batch_size"] = run.batch_size
@@ -145,7 +143,9 @@ class Call:
     """What the file defines, and what stands for what is jitted."""
     names_of: Mapping[str, list[str]] = field(init=False)
     """Of the arguments of functions of the file that are plain Python."""
-    fields: Named = field(init=False)
+    at: Point = field(init=False)
+    """The values of parameters, by the user's names."""
+    fields: Named = field(default_factory=dict[str, Any])
     """The data, and values of parameters and sizes, by the names of the module."""
     chains: list[Named] = field(init=False)
     """All that the chains are where they begin, by the names of the module."""
@@ -155,10 +155,12 @@ class Call:
         build, self.loaded = self.build, plain_names(self.module.file)
         plain = ("sample", "first_state", "prepare")
         self.names_of = {name: [*inspect.signature(self.loaded[name]).parameters] for name in plain}
-        stated = tuple(p.name for p in declared_parameters(build) if p.name not in dict(build.bind))
-        values = parameter_values(build, stated, dict(build.sizes))
-        found = {name: value if value.ndim else float(value) for name, value in values.items()} | dict(build.sizes)
-        self.fields = {self.names.get(name, name): value for name, value in found.items()}
+        self.at = Point(known_values(build, dict(build.sizes)), dict(build.sizes))
+        columns = {p.name for p in declared_parameters(build) if len(p.shape.sizes) == 1}
+        for name, value in self.at.names.items():
+            plain = value.reshape(-1) if name in columns else value
+            self.fields[self.names.get(name, name)] = plain if value.ndim else float(value)
+        self.fields |= {self.names.get(name, name): number for name, number in build.sizes}
         data = zip(self.module.program.data, self.data.fields, strict=True)
         self.fields |= {own.name: one.values.astype(self._dtype(own.is_index)) for own, one in data}
         self.chains = [self._begun(chain) for chain in range(build.run.chains)]
@@ -478,7 +480,7 @@ class Call:
         """Return draws as `sample` does: the target's blocks as they are declared, the others as they are."""
         gradient, found = self.module.program.gradient, dict[str, Any]()
         if gradient is not None:
-            found |= declared_blocks(drawn[gradient.block.name], self.build, dict(self.build.sizes))
+            found |= declared_blocks(drawn[gradient.block.name], self.build, self.at.sizes)
         for block in self.module.program.blocks:
             if gradient is None or block.name != gradient.block.name:
                 name = unused(block.name, found)
@@ -529,12 +531,11 @@ class Call:
 
     def _told(self, after: Mapping[str, Array], states: list[Named]) -> Iterator[tuple[tuple[str, str], Any]]:
         """Yield what is looked at of starts and draws."""
-        program, sizes = self.module.program, dict(self.build.sizes)
-        at = Point(known_values(self.build, sizes), sizes)
+        program = self.module.program
         starts = [{name: chain[name] for name in self._blocks} for chain in self.chains]
         for block, own in zip(self.derivation.dynamics.declarations.blocks, program.blocks, strict=True):
             if block.domain.name not in (DomainName.REAL, DomainName.CIRCLE):
-                domain = [block.domain.name.value, *(float(evaluate(bound, at)) for bound in block.domain.bounds)]
+                domain = [block.domain.name.value, *(float(evaluate(bound, self.at)) for bound in block.domain.bounds)]
                 yield ("_check_starts_inside", own.name), [starts, *domain]
                 yield ("_tell_outside", own.name), [after[own.name], *domain]
         if CLIPPED in self.arguments:
