@@ -5,11 +5,13 @@ positive values, names with declared signs. A fractional power is defined for no
 nonnegative itself. What no rule covers is unknown.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import combinations, permutations
 
 from recipe_compiler.formula.elementwise import named
-from recipe_compiler.tensor.atoms import Factor
+from recipe_compiler.tensor.atoms import Factor, indices, moved
 from recipe_compiler.tensor.rules import Rules
 from recipe_compiler.tensor.terms import (
     Applied,
@@ -17,6 +19,7 @@ from recipe_compiler.tensor.terms import (
     Component,
     Coordinate,
     Delta,
+    Index,
     MatrixFunction,
     Pi,
     SizeNumber,
@@ -24,6 +27,8 @@ from recipe_compiler.tensor.terms import (
     Term,
 )
 
+MOST_EXCHANGED = 5
+"""Indices of a product that are looked at for one of two equal factors."""
 ZERO = Fraction(0)
 _POSITIVE = named(lambda row: row.positive)
 
@@ -44,6 +49,12 @@ def is_nonnegative(rules: Rules, tensor: Tensor) -> bool:
 
     False says nothing.
     """
+    if (
+        not tensor.free
+        and tensor.terms
+        and all(_is_term_nonnegative(rules, term, strictly=False) or _is_square(rules, term) for term in tensor.terms)
+    ):
+        return True
     return _is_sum_nonnegative(rules, tensor.terms, strictly=False) or _follows_from_assumption(
         rules, tensor, strictly=False
     )
@@ -90,6 +101,38 @@ def _is_term_nonnegative(rules: Rules, term: Term, *, strictly: bool) -> bool:
     return term.coefficient > 0 and all(
         _is_factor_nonnegative(rules, factor, strictly=strictly) for factor in term.factors
     )
+
+
+def _is_square(rules: Rules, term: Term) -> bool:
+    """Whether a sum over all its indices is a positive one of squares: sum_j w_j (sum_i A_ji x_i)**2 for w_j >= 0.
+
+    Some indices change places with others, i with k in x_i A_ji A_jk x_k, no factor has one of both kinds, and those
+    with the first become those with the second. What has neither, w_j, is not negative.
+    """
+    bound = sorted(indices(term.factors), key=repr)
+    if term.coefficient <= 0 or len(bound) > MOST_EXCHANGED:
+        return False
+    for change in _exchanges(bound):
+        first, second, beside = list[Factor](), list[Factor](), list[Factor]()
+        for factor in term.factors:
+            own = indices((factor,))
+            sides = bool(own & change.keys()), bool(own & {*change.values()})
+            {(True, False): first, (False, True): second}.get(sides, beside).append(factor)
+        mapped = Counter((moved(atom, change), exponent) for atom, exponent in first)
+        apart = not any(indices((factor,)) & {*change, *change.values()} for factor in beside)
+        if apart and mapped == Counter(second) and all(factor_is_nonnegative(rules, one) for one in beside):
+            return True
+    return False
+
+
+def _exchanges(bound: Sequence[Index]) -> Iterator[dict[Index, Index]]:
+    """Yield the ways in which some indices may stand for others of their sizes, each at most once."""
+    for n in range(1, len(bound) // 2 + 1):
+        for first in combinations(bound, n):
+            others = [index for index in bound if index not in first]
+            for second in permutations(others, n):
+                if all(a.size == b.size for a, b in zip(first, second, strict=True)):
+                    yield dict(zip(first, second, strict=True))
 
 
 def _is_factor_nonnegative(rules: Rules, factor: Factor, *, strictly: bool) -> bool:
