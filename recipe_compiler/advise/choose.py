@@ -2,39 +2,53 @@
 
 Samplers that preserve exp(-U) at every step size come first. Of few data theirs is the only plan: all of it takes
 seconds. Of more, SGHMC is planned at the mode, which takes no chains, and its figure is compared with that of accepted
-trajectories, which hardly depends on the target where U is near quadratic.
+trajectories, most of which is their warm-up.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from recipe_compiler.advise.chosen import Pace, Plan
 from recipe_compiler.errors import DocumentError, Fault, ModelError, RunError
 from recipe_compiler.run.observed import data_of_build, with_data
-from recipe_compiler.spec.model import Build, Target
+from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Report
 
 FEW = 3e4
-"""Numbers of the data up to which one plan is made: the 1.5e5 gradients of a warm-up and a run take some 6 s."""
+"""Numbers of the data up to which one plan is made: the gradients of a warm-up take some 4 s."""
 
 MANY = 1e6
 """Numbers of the data from which on a warm-up of trajectories takes longer than it may: SGHMC may run chains, too."""
 
-OF_TRAJECTORIES = 32.0
-"""Gradients for an effective draw by accepted trajectories of 1 to 20 leapfrog steps, where U is near quadratic: 28 to
-42 for 2 to 56 coordinates."""
+WARM_UP = 80.0
+"""Gradients of the warm-up of accepted trajectories, for each of 1,000 effective draws after it."""
+
+OF_TRAJECTORIES = WARM_UP + 5.0
+"""The same with those of the draw itself, where U is near quadratic: 2.5 d^(1/4), 3 to 9 for up to 150 coordinates."""
 
 Entries = dict[str, Any]
 Planned = tuple[Plan | None, Report]
 
 
-def trajectories(momenta: Iterable[str] = ("r",), **word: object) -> Entries:
+def trajectories(longest: str = "20", momenta: Iterable[str] = ("r",), **word: object) -> Entries:
     """Return the cycle of trajectories that are accepted or refused, of leapfrog steps if no other word is stated."""
     flip = {name: f"-{name}" for name in momenta}
-    move = {"split": ["B/2", "A", "B/2"], **word, "steps": "uniform(1, 20)", "flip": flip}
+    move = {"split": ["B/2", "A", "B/2"], **word, "steps": f"uniform(1, {longest})", "flip": flip}
     return {"cycle": [*({"refresh": name} for name in flip), {"metropolis": move}]}
+
+
+def name_of_length(*documents: Target | Dynamics) -> str:
+    """Return the name of the parameter that says how long trajectories are."""
+    taken = {name for own in documents for name in own.declarations.names}
+    return next(name for k in count() if (name := f"longest{'_' * k}") not in taken)
+
+
+def has_length(scheme: Entries) -> bool:
+    """Whether a scheme is of trajectories."""
+    return any("metropolis" in move for move in scheme.get("cycle", ()))
 
 
 def draws_by_laws(target: Target) -> Entries:
@@ -61,20 +75,22 @@ class Candidate:
 
     name: str
     dynamics: str
-    scheme: Callable[[Target], Entries]
-    """As a document states it."""
+    scheme: Callable[[Target, str], Entries]
+    """As a document states it, with the length of trajectories, or its name."""
+    is_drawn: bool = False
+    """Whether all blocks are drawn by their laws: how many draws count is not predicted."""
     is_exact: bool = True
     """Whether it preserves exp(-U) at every step size."""
     variant: str = "full"
 
 
 CANDIDATES = (
-    Candidate("hmc", "hmc", lambda _: trajectories()),
-    Candidate("rhmc", "rhmc", lambda _: trajectories(**IMPLICIT)),  # if G is bound, which no other dynamics have
-    Candidate("hmc_reflected", "hmc_reflected", lambda _: trajectories(flows={"A": "reflected"})),
-    Candidate("draws by laws", "still", draws_by_laws),
-    Candidate("sghmc in minibatches", "sghmc", lambda _: {"name": "baoab"}, is_exact=False, variant="minibatch"),
-    Candidate("sghmc", "sghmc", lambda _: {"name": "baoab"}, is_exact=False),
+    Candidate("hmc", "hmc", lambda _, n: trajectories(n)),
+    Candidate("rhmc", "rhmc", lambda _, n: trajectories(n, **IMPLICIT)),  # if G is bound, which no other dynamics have
+    Candidate("hmc_reflected", "hmc_reflected", lambda _, n: trajectories(n, flows={"A": "reflected"})),
+    Candidate("draws by laws", "still", lambda own, _: draws_by_laws(own), is_drawn=True),
+    Candidate("sghmc in minibatches", "sghmc", lambda *_: {"name": "baoab"}, is_exact=False, variant="minibatch"),
+    Candidate("sghmc", "sghmc", lambda *_: {"name": "baoab"}, is_exact=False),
 )
 """The first exact one that can be read is compared with one that is not."""
 
@@ -125,7 +141,7 @@ def order_of(found: Iterable[Candidate], numbers: int) -> tuple[Candidate, ...]:
     """Return the candidates that are planned, in turn until one serves, for data of so many numbers."""
     found = tuple(found)
     exact, others = [one for one in found if one.is_exact][:1], [one for one in found if not one.is_exact]
-    if not exact or exact[0].scheme is draws_by_laws:
+    if not exact or exact[0].is_drawn:
         return (*exact, *others)[:1]
     return (*exact, *others[-1:]) if numbers <= FEW else (*others[:1], *exact)
 
@@ -193,4 +209,5 @@ def _reason(one: Candidate, pace: Pace | None, other: str, numbers: int, rows: i
     if pace is None or pace.seconds is None:
         return f"  {other}: not planned; of {numbers:,} numbers of data its warm-up takes longer than it may"
     predicted = f"{pace.effective / pace.seconds / gain(pace):,.3g}"
-    return f"  {other}: predicted {predicted} ({OF_TRAJECTORIES:g} gradients of all {rows:,} data each), not planned"
+    each = f"{OF_TRAJECTORIES:g} gradients of all {rows:,} data each, {WARM_UP:g} of them of its warm-up"
+    return f"  {other}: predicted {predicted} ({each}), not planned"

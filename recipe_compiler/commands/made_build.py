@@ -3,13 +3,22 @@
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recipe_compiler.advise.choose import IMPLICIT, Candidate, Candidates, candidates, draws_by_laws, trajectories
+from recipe_compiler.advise.choose import (
+    IMPLICIT,
+    Candidate,
+    Candidates,
+    candidates,
+    draws_by_laws,
+    has_length,
+    name_of_length,
+    trajectories,
+)
 from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.outputs import demand_file
@@ -136,7 +145,8 @@ def read_candidates(file: str, own: Target | Entries, given: BuildArguments) -> 
             problem = f"found `{entry}` without dynamics, expected none: it is chosen with them"
             raise _fault(file, entry, problem, "name the dynamics too: `recipe run sghmc TARGET`")
         _complete(stated, dynamics)
-        return _read(stated | {"scheme": one.scheme(target)}, folder, given, file, own_file)
+        longest = name_of_length(target, dynamics)
+        return _read(_with_length(stated, one.scheme(target, longest), longest), folder, given, file, own_file)
 
     return candidates(made)
 
@@ -150,7 +160,15 @@ def _with_scheme(
     first = _first(dynamics, target)
     # whatever else is wrong is said first; what only moves take is read with the scheme that is chosen
     plainly = _read(_without_moves(stated) | {"scheme": first}, folder, given)
-    return _read(stated | {"scheme": _scheme_of(dynamics, plainly) or first}, folder, given)
+    is_planned = stated.get("run", {}).get("step_size") == "auto"
+    longest = name_of_length(plainly.target, dynamics) if is_planned else "20"
+    return _read(_with_length(stated, _scheme_of(dynamics, plainly, longest) or first, longest), folder, given)
+
+
+def _with_length(stated: Entries, scheme: Entries, longest: str) -> Entries:
+    """Return entries with their scheme; of trajectories whose length is to be chosen, with the parameter that it is."""
+    length = {} if longest.isdigit() or not has_length(scheme) else {longest: {"is": "positive"}}
+    return stated | {"scheme": scheme} | ({"parameters": length | stated.get("parameters", {})} if length else {})
 
 
 def show_made(made: Build, given: BuildArguments, *, quiet: bool) -> None:
@@ -310,13 +328,13 @@ def _without_moves(stated: Entries) -> Entries:
     return stated | ({"run": run} if run else {})
 
 
-def _scheme_of(dynamics: Dynamics, plainly: Build) -> Entries | None:
+def _scheme_of(dynamics: Dynamics, plainly: Build, longest: str) -> Entries | None:
     """Return the first scheme that dynamics have the pieces and flows for; None where it is that of the build given."""
     blocks, own = dynamics.declarations.blocks, {block.name for block in potential_blocks(dynamics)}
     momenta = [block.name for block in blocks if block.name not in own]
     derivation = derive(bind(plainly))
     if all(entry.is_zero for row in derivation.D for entry in row):
-        return _moves(plainly, momenta, lambda word: _fits(plainly, word))
+        return _moves(plainly, momenta, longest)
     return next(({"name": name} for name in WORDS if momenta and _fits(plainly, name)), None)
 
 
@@ -329,11 +347,11 @@ def _fits(build: Build, word: str) -> bool:
     return True
 
 
-def _moves(build: Build, momenta: Sequence[str], fits: Callable[[str], bool]) -> Entries:
+def _moves(build: Build, momenta: Sequence[str], longest: str) -> Entries:
     """Return the cycle of an equation without noise: trajectories that are accepted or refused, or exact draws."""
     if not momenta:
         return draws_by_laws(build.target)
-    return trajectories(momenta, **({} if fits("leapfrog") else IMPLICIT))
+    return trajectories(longest, momenta, **({} if _fits(build, "leapfrog") else IMPLICIT))
 
 
 def _euler(dynamics: Dynamics) -> Entries:

@@ -58,7 +58,7 @@ class Build(Document):
         Parameter or function of the dynamics to the formula put in its place.
     parameters : mapping, optional
         Parameter, by its name or its object, to its value: a number, rows, an array, or the name of a .npy file. One
-        that the build brings in is declared by the object that carries it.
+        that the build brings in is declared by the object that carries it; `None` leaves its value to `auto`.
     sizes : mapping, optional
         Symbolic sizes to numbers.
     data : mapping, table or dataset, optional
@@ -209,6 +209,6 @@ def _parameters(
     named = [(s.name(key), value) for key, value in given.items()]
     s.demand_once("parameters", [name for name, _ in named])
     for name, value in named:
-        rows = rows_of(value)
-        stated = s.node(f"parameters.{name}.value", value if rows is None else rows)
+        rows, is_open = rows_of(value), value is None and name in new
+        stated = None if is_open else s.node(f"parameters.{name}.value", value if rows is None else rows)
         yield name, s.parameter(new[name], value=stated) if name in new else s.mapping(value=stated)
