@@ -115,6 +115,8 @@ FAULTS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     "a kind of a matrix": (("any U",), '_check_kinds("C", C, ["positive semidefinite"])', '_check_kinds("C", C, ["symmetric"])', "_check_kinds"),
     "U in the place of its gradient": (("any U, accepted",), '_adapted("grad_U", grad_U,', '_adapted("U", U,', "another gradient"),
     "draws that are not tried": (("any U",), "try_draws(", "(lambda *_: None)(", "try_draws"),
+    "a seed that nobody tells": (("any U",), "_tell_seed(seed, 0,", "_tell_seed(0, 0,", "_tell_seed"),
+    "the gradient of a state": (("any U",), "for state in states:  #", "for state in states if init is None else []:  #", "another grad_U|another state"),
     "batches of fewer rows": (("any U by batches",), "np.arange(rows,", "np.arange(rows - 1,", "another state|fails|_tell_seed"),
 }  # fmt: skip
 
