@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import prod
 from typing import Any
 
@@ -215,6 +215,15 @@ class Reader:
             case ast.For(orelse=[_]):
                 names = self.equations.read(statement, scope, self.execute)
                 self.seen |= {name: scope[name] for name in names if name in self.watched}
+            case ast.For(
+                target=ast.Name(id=name), iter=iterable, orelse=[],
+                body=[ast.AugAssign(target=ast.Name(id=total) as target, op=ast.Add(), value=term)],
+            ) if self._is_sum(total, term):  # fmt: skip
+                terms = [self._value(target, scope)]
+                for item in self._value(iterable, scope):
+                    scope[name] = item
+                    terms.append(self._value(term, scope))
+                self._store(target, _total(terms), scope)
             case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
                 for item in self._value(iterable, scope):
                     scope[name] = item
@@ -229,6 +238,11 @@ class Reader:
             case _:
                 raise _unreadable(statement)
         return None
+
+    def _is_sum(self, total: str, term: ast.expr) -> bool:
+        """Whether a loop that adds a term to a name does nothing else: its terms are then added up once."""
+        names = {node.id for node in ast.walk(term) if isinstance(node, ast.Name)}
+        return total not in names and not (self.cuts and self.cuts.holds(total))
 
     def _flag(self, node: ast.expr, scope: dict[str, Value]) -> bool:
         """Return what decides whether something is done: known where a text is read, not a symbol."""
@@ -415,6 +429,13 @@ def _reshaped(array: Value, shape: Value, node: ast.expr) -> np.ndarray:
     if not fits or not all(isinstance(n, int) and n > 0 for n in shape) or prod(shape) != array.size:
         raise CompilerError(f"the emitted kernel gives a vector a shape it does not have: {ast.unparse(node)}")
     return array.reshape(shape)
+
+
+def _total(terms: list[Value]) -> Value:
+    """Return a sum; of symbols all at once, as each `+` of SymPy's sorts all terms again."""
+    if all(isinstance(one, sp.Expr) for one in terms):
+        return sp.Add(*terms)
+    return reduce(operator.add, terms)
 
 
 def _unreadable(node: ast.AST) -> CompilerError:
