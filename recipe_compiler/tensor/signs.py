@@ -8,7 +8,7 @@ nonnegative itself. What no rule covers is unknown.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import permutations
 
 from recipe_compiler.formula.elementwise import named
 from recipe_compiler.tensor.atoms import Factor, indices, moved
@@ -49,15 +49,10 @@ def is_nonnegative(rules: Rules, tensor: Tensor) -> bool:
 
     False says nothing.
     """
-    if (
-        not tensor.free
-        and tensor.terms
-        and all(_is_term_nonnegative(rules, term, strictly=False) or _is_square(rules, term) for term in tensor.terms)
-    ):
-        return True
-    return _is_sum_nonnegative(rules, tensor.terms, strictly=False) or _follows_from_assumption(
-        rules, tensor, strictly=False
-    )
+    return all(
+        _is_term_nonnegative(rules, term, strictly=False) or (not tensor.free and _is_square(rules, term))
+        for term in tensor.terms
+    ) or _follows_from_assumption(rules, tensor, strictly=False)
 
 
 def factor_is_nonnegative(rules: Rules, factor: Factor) -> bool:
@@ -106,33 +101,30 @@ def _is_term_nonnegative(rules: Rules, term: Term, *, strictly: bool) -> bool:
 def _is_square(rules: Rules, term: Term) -> bool:
     """Whether a sum over all its indices is a positive one of squares: sum_j w_j (sum_i A_ji x_i)**2 for w_j >= 0.
 
-    Some indices change places with others, i with k in x_i A_ji A_jk x_k, no factor has one of both kinds, and those
-    with the first become those with the second. What has neither, w_j, is not negative.
+    Some indices change places with others, i with k in x_i A_ji A_jk x_k, and the product stays what it is; no factor
+    has one of both kinds. What has neither, w_j, is not negative.
     """
     bound = sorted(indices(term.factors), key=repr)
     if term.coefficient <= 0 or len(bound) > MOST_EXCHANGED:
         return False
-    for change in _exchanges(bound):
-        first, second, beside = list[Factor](), list[Factor](), list[Factor]()
-        for factor in term.factors:
-            own = indices((factor,))
-            sides = bool(own & change.keys()), bool(own & {*change.values()})
-            {(True, False): first, (False, True): second}.get(sides, beside).append(factor)
-        mapped = Counter((moved(atom, change), exponent) for atom, exponent in first)
-        apart = not any(indices((factor,)) & {*change, *change.values()} for factor in beside)
-        if apart and mapped == Counter(second) and all(factor_is_nonnegative(rules, one) for one in beside):
+    for first, second in _exchanges(bound):
+        places = [({*first} & own, {*second} & own) for own in (indices((factor,)) for factor in term.factors)]
+        swap = dict(zip((*first, *second), (*second, *first), strict=True))
+        if (
+            not any(all(own) for own in places)
+            and Counter((moved(atom, swap), exponent) for atom, exponent in term.factors) == Counter(term.factors)
+            and all(any(own) or factor_is_nonnegative(rules, f) for own, f in zip(places, term.factors, strict=True))
+        ):
             return True
     return False
 
 
-def _exchanges(bound: Sequence[Index]) -> Iterator[dict[Index, Index]]:
-    """Yield the ways in which some indices may stand for others of their sizes, each at most once."""
+def _exchanges(bound: Sequence[Index]) -> Iterator[tuple[tuple[Index, ...], tuple[Index, ...]]]:
+    """Yield some indices and as many others, of the same sizes."""
     for n in range(1, len(bound) // 2 + 1):
-        for first in combinations(bound, n):
-            others = [index for index in bound if index not in first]
-            for second in permutations(others, n):
-                if all(a.size == b.size for a, b in zip(first, second, strict=True)):
-                    yield dict(zip(first, second, strict=True))
+        for chosen in permutations(bound, 2 * n):
+            if all(a.size == b.size for a, b in zip(chosen[:n], chosen[n:], strict=True)):
+                yield chosen[:n], chosen[n:]
 
 
 def _is_factor_nonnegative(rules: Rules, factor: Factor, *, strictly: bool) -> bool:

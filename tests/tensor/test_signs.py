@@ -2,8 +2,9 @@
 
 import pytest
 
-from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.tensor.signs import is_nonnegative
+from recipe_compiler.tensor.terms import Index
 
 SQUARES = [
     "norm2(A @ theta)", "theta.T @ K @ K @ theta", "norm2(A.T @ S @ theta)", "theta.T @ A.T @ diag(p) @ A @ theta",
@@ -22,3 +23,9 @@ OTHERS = [
 @pytest.mark.parametrize("text", [*SQUARES, *OTHERS])
 def test_squares_are_never_negative(c, read, text: str) -> None:
     assert is_nonnegative(c.rules, read(text, shape=SCALAR)) is (text in SQUARES)
+
+
+def test_entries_of_a_matrix_are_no_sum(c, read) -> None:
+    """theta_i theta_j: i and j are free, and what changes places is none that is summed over."""
+    entry = read("outer(theta, theta)", Index("d", "i"), Index("d", "j"), shape=Shape("d", "d"))
+    assert not is_nonnegative(c.rules, entry)
