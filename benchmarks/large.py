@@ -119,7 +119,9 @@ def row(rows: int, by: str, draws: int, stop: float, python: Path) -> tuple[list
         theta, seconds = drawn(folder, told, spent)
     known = np.array([one["sd"] for one in large_moments(PRIOR_VARIANCE, rows).values()])
     counts = np.arange(10, theta.shape[1] + 1)
-    worst = np.array([np.abs(theta[:, :k].std(axis=(0, 1)) / known - 1.0).max() for k in counts])
+    around = theta - theta.mean(axis=(0, 1))
+    first_moment, second = (np.cumsum(one.mean(axis=0), axis=0)[9:] / counts[:, None] for one in (around, around**2))
+    worst = np.abs(np.sqrt(second - first_moment**2) / known - 1.0).max(axis=1)
     off = np.flatnonzero(worst > SHARE)
     first = 0 if not off.size else off[-1] + 1
     is_there = bool(first < counts.size)

@@ -172,7 +172,7 @@ class PyMCModel:
                 if step_size is None and not is_own:
                     mean = pilots.moved(values, eps, 1, AROUND).theta.mean(axis=(0, 1))
                     at = _Sampler.of_model(self, own, loaded, parameters, batch_size)
-                    choice = chosen_around(at, open_ones, mean, values["M"], share, say, sizes=is_any_size)
+                    choice = _chosen_around(at, open_ones, mean, values["M"], share, say, sizes=is_any_size)
                     values, eps = matched(open_ones, values["M"], choice.gamma), choice.linearized.inputs.eps
                     batch_size = choice.linearized.inputs.batch_size
                     thin = math.ceil(choice.width.steps / SPACED) if thin is None else thin
@@ -329,7 +329,7 @@ class _Chains(Pilots):
         return super().moved(_as_arrays(values), eps, thin, draws)
 
 
-def chosen_around(
+def _chosen_around(
     sampler: _Sampler, open_ones: tuple[Open, ...], mean: Array, K: Array, share: float, say: Callable[[str], None],
     *, sizes: bool,
 ) -> Choice:  # fmt: skip
