@@ -50,6 +50,7 @@ DEFAULTS = MappingProxyType({
     "init": None, "progress": False, "threads": None, "first_chain": 0, "callback": None, "return_state": False,
 })  # fmt: skip
 """What every `sample` takes besides a build's own."""
+OF_INIT = 300
 SEED = "seed"
 """What a state keeps of the call that its random streams are of."""
 NOTED = ("_check_numbers", "_check_kinds", "_check_jitted", "_check_starts_inside", "_tell_outside", "_tell_still")
@@ -238,7 +239,7 @@ class Call:
             if program.rest and program.variant == "full":  # the gradient may be another
                 _begin(found, self._blocks, self._carried)
             return found
-        found = self._start(chain)
+        found = self._starts(OF_INIT, chain) if self.has_all else self._starts(run.seed, self.first_chain + chain)
         wide = (bool(kernel.chunked), program.replacement)
         for stream, name in enumerate(("noise_state", "batch_state")):
             own = np.random.SeedSequence(run.seed, spawn_key=(self.first_chain + chain, stream))
@@ -276,22 +277,12 @@ class Call:
     def _carried(self) -> tuple[str, ...]:
         return tuple(array.name for array in carried(self.module.program))
 
-    def _sized(self, size: Callable[[int, int], Array]) -> Named:
-        """Return an array for each block, by its turn and its size."""
+    def _starts(self, seed: int, chain: int) -> Named:
+        """Return what stands for where a chain of a seed starts, or for where `init` says so (seed `OF_INIT`)."""
         blocks = enumerate(self.module.program.blocks)
-        return {own.name: size(k, self._length(own.shape.sizes[0]) if own.shape.sizes else 1) for k, own in blocks}
-
-    def _spread(self, seed: int, chain: int) -> Named:
-        """Return what stands for where a chain starts that is told nothing else."""
-        return self._sized(lambda turn, n: 0.03 * chain + 0.001 * seed + 0.05 * (turn + 1) + np.arange(n) / 128.0)
-
-    def _stated(self, chain: int) -> Named:
-        """Return where `init` says that a chain starts."""
-        return self._sized(lambda turn, n: 0.3 - 0.02 * chain + 0.07 * (turn + 1) - np.arange(n) / 256.0)
-
-    def _start(self, chain: int) -> Named:
-        """Return the blocks of a chain where it begins."""
-        return self._stated(chain) if self.has_all else self._spread(self.build.run.seed, self.first_chain + chain)
+        sizes = {own.name: (k, self._length(own.shape.sizes[0]) if own.shape.sizes else 1) for k, own in blocks}
+        own = 0.03 * chain + 0.001 * seed
+        return {name: own + 0.05 * (turn + 1) + np.arange(size) / 128.0 for name, (turn, size) in sizes.items()}
 
     # What stands for what is jitted, and for what looks at what it is given
 
@@ -306,7 +297,7 @@ class Call:
         names = self.names_of["first_state"][2:]
         right = _is_same([self.fields[name] for name in names], [*given])
         require(right, "gives `first_state` something else than a chain has")
-        return self._spread(seed, chain)
+        return self._starts(seed, chain)
 
     def _first_values(self, *given: Any) -> None:
         own = dict(zip(self.loaded["FIRST_ARGUMENTS"], given, strict=True))
@@ -435,7 +426,7 @@ class Call:
         return {name: np.array([one[name] for one in states]) for name in states[0]}
 
     def _init(self) -> Named:
-        starts = [self._stated(chain) for chain in range(self.build.run.chains)]
+        starts = [self._starts(OF_INIT, chain) for chain in range(self.build.run.chains)]
         return {name: np.array([start[name] for start in starts]) for name in self._blocks}
 
     def _keywords(self) -> Named:
