@@ -77,8 +77,6 @@ class Candidate:
     dynamics: str
     scheme: Callable[[Target, str], Entries]
     """As a document states it, with the length of trajectories, or its name."""
-    is_drawn: bool = False
-    """Whether all blocks are drawn by their laws: how many draws count is not predicted."""
     is_exact: bool = True
     """Whether it preserves exp(-U) at every step size."""
     variant: str = "full"
@@ -88,7 +86,7 @@ CANDIDATES = (
     Candidate("hmc", "hmc", lambda _, n: trajectories(n)),
     Candidate("rhmc", "rhmc", lambda _, n: trajectories(n, **IMPLICIT)),  # if G is bound, which no other dynamics have
     Candidate("hmc_reflected", "hmc_reflected", lambda _, n: trajectories(n, flows={"A": "reflected"})),
-    Candidate("draws by laws", "still", lambda own, _: draws_by_laws(own), is_drawn=True),
+    Candidate("draws by laws", "still", lambda own, _: draws_by_laws(own)),
     Candidate("sghmc in minibatches", "sghmc", lambda *_: {"name": "baoab"}, is_exact=False, variant="minibatch"),
     Candidate("sghmc", "sghmc", lambda *_: {"name": "baoab"}, is_exact=False),
 )
@@ -141,8 +139,8 @@ def order_of(found: Iterable[Candidate], numbers: int) -> tuple[Candidate, ...]:
     """Return the candidates that are planned, in turn until one serves, for data of so many numbers."""
     found = tuple(found)
     exact, others = [one for one in found if one.is_exact][:1], [one for one in found if not one.is_exact]
-    if not exact or exact[0].is_drawn:
-        return (*exact, *others)[:1]
+    if not exact:
+        return tuple(others[:1])
     return (*exact, *others[-1:]) if numbers <= FEW else (*others[:1], *exact)
 
 
@@ -173,7 +171,7 @@ def choose(found: Candidates, planned: Callable[[Build, float | None], Planned])
             continue
         if plan is None:
             return plan, report
-        others = [] if refused else order[place + 1 :]
+        others = order[place + 1 :]
         worth = gain(plan.pace) if others and not one.is_exact else math.inf
         if worth >= 1.0:
             reasons = (_reason(one, plan.pace, other.name, numbers, data.rows) for other in others)

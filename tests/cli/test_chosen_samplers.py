@@ -40,6 +40,7 @@ COLUMNS = ("data.y=diagnosis", "data.x=[mean_radius, mean_area]")
         ("inverse_gaussian", ("b=[1, 1]", "c=[1, 1]", "k=1"), None, LARGE, ["hmc_reflected"]),
         ("mixture_allocations", ("K=2",), "few_of_two_groups", LARGE, ["draws by laws"]),
         ("normal_mean_precision", (), "normal_sample", SMALL, ["hmc", "sghmc"]),
+        ("normal_mean_precision", ("variant=minibatch",), "normal_sample", SMALL, ["sghmc in minibatches"]),
     ],
 )
 def test_builds_that_can_be_read_are_planned_in_turn(
@@ -148,8 +149,8 @@ def test_what_has_no_plan_gives_way_to_the_next(tmp_path: Path) -> None:
     assert says[0].startswith("sampler: sghmc, ")
     assert says[1] == "  hmc: warm-up took more than 60"
     for rows in (200, 20_000):
-        with pytest.raises(RunError, match="hmc has none"):
-            chosen(rows, {"hmc": "hmc has none", "sghmc": "sghmc has none"}, tmp_path)
+        with pytest.raises(RunError, match=r"^step_size: auto: none by hmc$"):
+            chosen(rows, {"hmc": "none by hmc", "sghmc": "none by sghmc"}, tmp_path)
 
 
 def test_chains_of_minibatches_may_run_where_a_warm_up_would_not_end(tmp_path: Path) -> None:
