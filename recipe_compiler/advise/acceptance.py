@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures
 from recipe_compiler.advise.moments import AGREE, LEAST, bulk_shares, least_share, r_hats, shrunk
-from recipe_compiler.advise.pilots import Moved, Moving, Pilots, joined
+from recipe_compiler.advise.pilots import Moved, Pilots, joined
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.advise.search import matched
 from recipe_compiler.advise.spread import MANY, decimals, eigenvalues, inverse, root, symmetric, times, unit
@@ -189,7 +189,7 @@ class Tuned:
 
 
 def tuned(
-    pilots: Moving,
+    pilots: Pilots,
     open_ones: tuple[Open, ...],
     K: Array | None,
     wanted: float,
@@ -271,7 +271,7 @@ def _say_window(say: Callable[[str], None], number: int, of_draws: str) -> None:
 
 
 def _window(
-    pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int, updates: int, say: Callable[[str], None],
+    pilots: Pilots, values: Mapping[str, Array], wanted: float, moves: int, updates: int, say: Callable[[str], None],
     slope: Slope | None = None,
 ) -> tuple[float, Array]:  # fmt: skip
     """Return the step size that a window ends with, and its draws."""
@@ -291,7 +291,7 @@ def _window(
     return float(f"{averaging.settled:.3g}"), np.concatenate(draws, axis=1)
 
 
-def _restart(pilots: Moving, draws: list[Array], stuck: Chains, falling: Chains, moving: Chains) -> None:
+def _restart(pilots: Pilots, draws: list[Array], stuck: Chains, falling: Chains, moving: Chains) -> None:
     """Let each chain that is stuck, or on its way, go on from one that is neither, its draws being that one's.
 
     Where most chains are stuck none is restarted: then it is no chain that is at fault.
@@ -321,7 +321,7 @@ def _are_falling(slope: Slope | None, theta: Array) -> Chains:
     return mean > np.maximum(FALLING * d, d + ERRORS * error)
 
 
-def _aim(pilots: Moving, values: Mapping[str, Array], wanted: float, moves: int) -> float:
+def _aim(pilots: Pilots, values: Mapping[str, Array], wanted: float, moves: int) -> float:
     """Return the largest power of two with which moves from where the chains are are accepted as often as wanted."""
     eps = 1.0
     longer = pilots.moved(values, eps, moves, 1).typical >= wanted

@@ -6,10 +6,12 @@ from dataclasses import replace
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.entries import demand_statable, with_diagonals
+from recipe_compiler.advise.exact_chains import ExactDraws, hmc_of
 from recipe_compiler.advise.linearized_chain import LinearizedChain
+from recipe_compiler.advise.moments import moments_of
 from recipe_compiler.advise.pilots import Pilots
 from recipe_compiler.advise.plan import Bent, plan, plan_of_bulk, trial
-from recipe_compiler.advise.plan_moves import plan_of_draws, plan_of_moves
+from recipe_compiler.advise.plan_moves import plan_of_draws, plan_of_moves, warm_up
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.subtracted import chain_subtracting, subtracting
 from recipe_compiler.cache import Cache, check_once, within_limits
@@ -36,14 +38,20 @@ def make_plan(build: Build, report: Report, budget: Budget, *, allow_undecided: 
         math.prod(extent(size, sizes) for size in block.sampled.shape.sizes)
         for block in build.target.declarations.blocks
     )
+
+    def sampled(build: Build, report: Report) -> Sampler:
+        tried = trial(build, width, data.rows)
+        made = compile_build(
+            tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=budget.say
+        )
+        return Sampler.of(tried, made, load_text(made.name, made.loaded, build.codes), data)
+
     if build.has_acceptance:
         build = with_diagonals(build, width)
     if not build.is_exact_at_every_step:
         demand_statable(build, width)
-    tried = trial(build, width, data.rows)
-    module = compile_build(tried, report, allow_undecided=allow_undecided, cache=cache, with_file=False, say=budget.say)
-    emitted = load_text(module.name, module.loaded, build.codes)
-    sampler = Sampler.of(tried, module, emitted, data)
+    sampler = sampled(build, report)
+    tried, module = sampler.build, sampler.compiled
     if build.is_exact_at_every_step:
         return plan_of_draws(build, Pilots.begun(sampler, budget))
     if build.has_acceptance:
@@ -61,6 +69,16 @@ def make_plan(build: Build, report: Report, budget: Budget, *, allow_undecided: 
         made = emit_unread(with_sizes(own))[1].module
         return chain_subtracting(own, made, load_text(made.name, made.text, own.codes), data, plain, mode)
 
+    def exact() -> ExactDraws:
+        moves = with_diagonals(hmc_of(build), width)
+        verdicts = check_once(moves, cache)
+        if verdicts.verdict is not Verdict.PROVED:
+            raise RunError(f"{moves.name} by HMC is {verdicts.verdict.value}")
+        warm = warm_up(moves, Pilots.begun(sampled(moves, verdicts), replace(budget, began=None)))
+        if warm.found.doubts:
+            raise RunError(warm.found.doubts[0])
+        return ExactDraws(warm.draws, moments_of(warm.draws))
+
     def may_subtract() -> bool:
         if own is None:
             return False
@@ -77,7 +95,7 @@ def make_plan(build: Build, report: Report, budget: Budget, *, allow_undecided: 
         run = prepare_run(walked, known, walked.run, allow_undecided=allow_undecided, cache=cache)
         return Pilots.begun(Sampler.of_run(make_ready(run)), budget, 1.0 if around is None else around.damping)
 
-    found = plan(build, sampler, less, may_subtract, budget)
+    found = plan(build, sampler, less, may_subtract, exact, budget)
     if isinstance(found, Bent):
         if not budget.seconds:
             raise RunError(f"step_size: auto: {found.what}, and pilot chains may take no time")

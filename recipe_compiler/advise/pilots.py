@@ -8,7 +8,6 @@ import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,23 +99,6 @@ def joined(parts: Sequence[Moved]) -> Moved:
         np.concatenate([part.theta for part in parts], axis=1),
         tuple(np.concatenate(kind, axis=1) for kind in kinds),
     )
-
-
-class Moving(Protocol):
-    """Chains side by side, each where its last moves left it."""
-
-    @property
-    def width(self) -> int:
-        """Coordinates of the potential's block."""
-        ...
-
-    def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
-        """Return what the chains draw from where they are, and leave them there."""
-        ...
-
-    def restart(self, chain: int, other: int) -> None:
-        """Let a chain go on from where another one is."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

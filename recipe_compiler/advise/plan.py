@@ -20,13 +20,13 @@ from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.bulk import Bulk, first_guess, guessed, learnt, of_draws, scattered
 from recipe_compiler.advise.chosen import Pace, Plan
 from recipe_compiler.advise.entries import ChosenEntries, matched_mass, start_parameters
-from recipe_compiler.advise.exact_chains import ExactDraws, exact_draws
+from recipe_compiler.advise.exact_chains import ExactDraws
 from recipe_compiler.advise.forecast import LongStateError, NoForecastError, NotLinearError, linearized_chain_of
 from recipe_compiler.advise.linear_step import CONTROL_VARIATES
 from recipe_compiler.advise.linearized_chain import MOST_COORDINATES, LinearizedChain
 from recipe_compiler.advise.measure import SHORTER, MeasuredSettings, measure
 from recipe_compiler.advise.missed_modes import PLANNED, main_mode, minima
-from recipe_compiler.advise.pilots import LEAST_ENTRIES, LONGEST, Pilots, value_of
+from recipe_compiler.advise.pilots import LONGEST, Pilots, value_of
 from recipe_compiler.advise.roles import Open, ParameterRole, open_parameters
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.search import Choice, choose, seconds_of_step, slowest
@@ -125,7 +125,7 @@ def trial(build: Build, width: int, rows: int) -> Build:
 
 def plan(
     stated: Build, sampler: Sampler, subtracting: Callable[[LinearizedChain, Array], LinearizedChain | None],
-    may_subtract: Callable[[], bool], budget: Budget,
+    may_subtract: Callable[[], bool], exact: Callable[[], ExactDraws], budget: Budget,
 ) -> Plan | Bent:  # fmt: skip
     """Return the plan of a run, by the step made linear at the mode; or what keeps that from being enough.
 
@@ -137,6 +137,7 @@ def plan(
         sampler: of the same with arbitrary values.
         subtracting: the same chain at the mode with the gradient's noise given up; None where that is no choice.
         may_subtract: whether it is proved; called only where it is chosen.
+        exact: draws exp(-U) by moves that need no mode.
         budget: the processor time that chains may take, and what reports progress.
 
     Raises:
@@ -145,7 +146,7 @@ def plan(
     try:
         linearized = linearized_chain_of(sampler)
     except LongStateError as why:
-        return _by_draws(str(why), OTHERS, sampler, budget)
+        return _by_draws(str(why), OTHERS, sampler, budget, exact)
     except NotLinearError as why:
         steps = sampler.slope or gradient_of_steps(sampler.compiled, sampler.module, sampler.inputs)
         if steps is None or sampler.inputs.gradient is not None:
@@ -159,7 +160,7 @@ def plan(
     try:
         mode = find_mode(slope, starts, sampler.names)
     except NoModeError as why:
-        return _by_draws(why.what, f"{why.falling}{NECK}", sampler, budget)
+        return _by_draws(why.what, f"{why.falling}{NECK}", sampler, budget, exact)
     try:
         _demand_definite(curvature(slope, mode.theta))
         mode = linearized.refined(main_mode(slope, mode, starts, few.entries))
@@ -209,22 +210,22 @@ def plan(
     return Bent(what, f"{OTHERS}, or state a step size", slope, (mode.theta,), guess, own)
 
 
-def _by_draws(what: str, serves: str, sampler: Sampler, budget: Budget) -> Bent:
+def _by_draws(what: str, serves: str, sampler: Sampler, budget: Budget, exact: Callable[[], ExactDraws]) -> Bent:
     """Return what is known of a target without a mode: draws of it, by moves that need none.
 
     Raises:
         RunError: they are not to be had; says what no mode is for, and what serves.
     """
-    potential, slope, names = sampler.potential, sampler.slope, sampler.names
+    slope, names = sampler.slope, sampler.names
     try:
-        if potential is None or slope is None:
+        if slope is None:
             raise RunError("its module has no U of all data")
         if not budget.seconds:
             raise RunError("they may take no time")
         if len(names) > MOST_COORDINATES:
             raise RunError(f"it has {len(names)} coordinates, too many to estimate covariances in seconds")
-        entries = sum(array.size for array in sampler.inputs.data.values())
-        draws = exact_draws(potential, slope, sampler.starts, max(LEAST_ENTRIES, entries), names, budget)
+        budget.say("chains of HMC find the bulk of exp(-U)")
+        draws = exact()
     except RunError as why:
         raise RunError(
             f"step_size: auto: {what}. Chains that need no mode do not help either: {why}. {_begun(serves)}"

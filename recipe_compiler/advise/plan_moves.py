@@ -7,7 +7,7 @@ thrown away: chains of the build itself tell, from where those of a run begin.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +38,26 @@ HALVINGS = 12
 """How often a start is moved half of the way towards the mode."""
 
 
-def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
-    """Return what a run of a build should be, by chains that warm up.
+@dataclass(frozen=True, slots=True, eq=False)
+class WarmChains:
+    """Chains of moves that are accepted or refused, their settings chosen."""
+
+    pilots: Pilots
+    found: Tuned
+    moves: int
+    """Of a draw of warm-up."""
+    mode: Mode | None
+    around: str
+    """What the mass of the first window was, in words."""
+
+    @property
+    def draws(self) -> Array:
+        """Chain x draw x coordinate."""
+        return self.found.draws.reshape(CHAINS, -1, self.pilots.width)
+
+
+def warm_up(stated: Build, pilots: Pilots) -> WarmChains:
+    """Return the chains of a build of moves in the bulk of exp(-U), with settings that hold.
 
     Args:
         stated: with `step_size: auto`, and a move that is accepted or refused.
@@ -56,10 +74,9 @@ def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
     open_ones = tuple(one for one in every if one.role is not ParameterRole.LENGTH)
     pilots = pilots.lasting(LONGEST, (one.name for one in every if one not in open_ones))
     moves = 1 if pilots.lengths else max(1, math.ceil(TRAJECTORY / pilots.steps))
-    missed_by = pilots.entries <= READ and width <= DENSE
     say = pilots.budget.say
     say("searching for the mode of U")
-    mode = mode_of(sampler) if missed_by or width <= MANY else None
+    mode = mode_of(sampler) if _is_searched(pilots) or width <= MANY else None
     K, around = (None, "1") if slope is None or width > MANY else at_mode(slope, mode)
     if mode is not None and K is not None:
         pilots = pilots.around(starts_around(mode.theta, K, sampler.potential, CHAINS // 2))
@@ -72,20 +89,32 @@ def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
         around = "1, as no move is accepted with the Hessian of U at its mode"
     follows = sampler.module.potential_block in names_of(cycle.rest)
     found, pilots = measured(pilots, open_ones, values, eps, stated.accept, moves, None if follows else slope, say)
-    if (mass := matched_mass(stated, open_ones)) is not None:
-        found = replace(found, covariance=inverse(values[mass.name]))
+    return WarmChains(pilots, found, moves, mode, around)
+
+
+def _is_searched(pilots: Pilots) -> bool:
+    """Whether modes of U are searched for."""
+    return pilots.entries <= READ and pilots.width <= DENSE
+
+
+def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
+    """Return what a run of a build should be, by chains that warm up; arguments and errors are those of `warm_up`."""
+    warm, every = warm_up(stated, pilots), open_parameters(stated)
+    pilots, found, sampler = warm.pilots, warm.found, pilots.sampler
+    if (mass := matched_mass(stated, every)) is not None:
+        found = replace(found, covariance=inverse(found.values[mass.name]))
     spread = spread_of(pilots, found)
     entries = ChosenEntries(
-        stated, every, found.eps, found.thin, math.ceil(WARMUP / found.counts), None, {**values, **pilots.lengths},
-        False, found.mean, spread**2 * found.covariance, goes_on=True,
+        stated, every, found.eps, found.thin, math.ceil(WARMUP / found.counts), None,
+        {**found.values, **pilots.lengths}, False, found.mean, spread**2 * found.covariance, goes_on=True,
     )  # fmt: skip
-    say("searching for modes that warm-up missed")
-    theta = found.draws.reshape(CHAINS, -1, width)[:, :: max(1, len(found.draws) // LOOKED_AT)]
-    missed = missed_mode(sampler, mode, theta, pilots.entries) if missed_by else ""
+    pilots.budget.say("searching for modes that warm-up missed")
+    theta = warm.draws[:, :: max(1, len(found.draws) // LOOKED_AT)]
+    missed = missed_mode(sampler, warm.mode, theta, pilots.entries) if _is_searched(pilots) else ""
     doubts = (*found.doubts, *filter(None, (missed,)))
-    says = tuple(_says(entries, pilots, replace(found, doubts=doubts), moves, around, spread))
+    says = tuple(_says(entries, pilots, replace(found, doubts=doubts), warm.moves, warm.around, spread))
     pace = Pace(found.counts / (found.thin * pilots.steps), pilots.steps, found.seconds)
-    return Plan(restated(stated, entries.changes), says, doubts=doubts, pace=pace, mode=mode)
+    return Plan(restated(stated, entries.changes), says, doubts=doubts, pace=pace, mode=warm.mode)
 
 
 def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:
