@@ -13,12 +13,14 @@ from some import some
 import recipe_compiler as rc
 from recipe_compiler.advise import plan_moves
 from recipe_compiler.advise.acceptance import _are_falling, _precision, tuned
-from recipe_compiler.advise.exact_chains import MASS
 from recipe_compiler.advise.missed_modes import mode_of
 from recipe_compiler.advise.moments import r_hats, shrunk
 from recipe_compiler.advise.pilots import Moved
 from recipe_compiler.advise.plan_moves import at_mode, starts_around
+from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.declaration import Parameter
+from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.run.map_estimate import Mode, Start, minimum
 
 pytestmark = pytest.mark.usefixtures("taken_for_granted", "without_reading_back", "interruptible")
@@ -40,6 +42,7 @@ SIGMA = (SIGMA + SIGMA.T) / 2.0
 MU = np.array([1.0, -200.0, 0.03, 5.0])
 WELL = "name: well\nstate: {theta: {shape: 2}}\npotential: theta[0]**4 - 2*theta[0]**2 + (theta[1] - theta[0])**2\n"
 """A double well in theta[0]; theta[1] given it is N(theta[0], 1/2)."""
+MASS = Open(Parameter("M", Shape("d", "d"), (Kind.PD,)), ParameterRole.MASS)
 QUARTIC = "name: quartic\nstate: {theta: {shape: 2}}\npotential: norm2(theta)**2\n"
 """Its Hessian at the mode is zero; s = |theta|^2 has the density of |N(0, 1/2)|."""
 

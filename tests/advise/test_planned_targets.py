@@ -225,7 +225,7 @@ CASES = {
         for name in ("gibbs_removal", "gibbs_dp_mixture", "gibbs_regression", "cir_categories")
     },
     **{
-        name: Case(partial(panel, name), partial(of_panel, name), "Hamiltonian moves, accepted or rejected")
+        name: Case(partial(panel, name), partial(of_panel, name), "draws by HMC: from theirs")
         for name in ("varying_slopes", "counties")
     },
 }  # fmt: skip
