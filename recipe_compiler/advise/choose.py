@@ -153,9 +153,9 @@ def choose(found: Candidates, planned: Callable[[Build, float | None], Planned])
             seconds that chains may take, None: as the build says.
 
     Raises:
-        RunError: no candidate has a plan; says why the last exact one has none.
+        RunError: no candidate has a plan; says why of each, of the exact one first.
     """
-    builds, notes, refused = builds_of(found), list[str](), dict[bool, RunError]()
+    builds, notes, refused = builds_of(found), list[str](), dict[bool, str]()
     data = data_of_build(next(iter(builds.values())))
     numbers = sum(field.values.size for field in data.fields)
     order, first = order_of(builds, numbers), found[CANDIDATES[0]]
@@ -166,7 +166,7 @@ def choose(found: Candidates, planned: Callable[[Build, float | None], Planned])
         try:
             plan, report = planned(builds[one], 0.0 if at_mode else None)
         except RunError as why:
-            refused[one.is_exact] = why
+            refused[one.is_exact] = f"{one.name}: {why}"
             notes.append(f"  {one.name}: {str(why).removeprefix('step_size: auto: ')}")
             continue
         if plan is None:
@@ -177,7 +177,7 @@ def choose(found: Candidates, planned: Callable[[Build, float | None], Planned])
             reasons = (_reason(one, plan.pace, other.name, numbers, data.rows) for other in others)
             return replace(plan, says=(_figure(one, plan.pace), *notes, *reasons, *plan.says)), report
         notes.append(f"  {one.name}: predicted {worth:.2g} times as many by its plan at the mode")
-    raise refused[max(refused)]
+    raise RunError("\n".join(refused[own] for own in sorted(refused, reverse=True)))
 
 
 def gain(pace: Pace | None) -> float:
