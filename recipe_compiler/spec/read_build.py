@@ -58,7 +58,7 @@ from recipe_compiler.spec.open_target import open_target
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
-from recipe_compiler.spec.read_cycle import read_build_scheme, written_out
+from recipe_compiler.spec.read_cycle import lengths_of, read_build_scheme, written_out
 from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument
 from recipe_compiler.spec.use import mask_value, with_use
 from recipe_compiler.spec.validate import validate
@@ -199,19 +199,24 @@ def _settings(document: BuildDocument, schedule: Schedule, eps: Fraction | None)
 
 
 def _new_parameters(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target) -> tuple[Parameter, ...]:
-    """Return the parameters the build declares itself: those that neither dynamics nor target have."""
+    """Return the parameters the build declares itself: those that neither dynamics nor target have.
+
+    What says how long moves are is one positive number, whether or not it is among its `parameters`.
+    """
     declared = (*dynamics.declarations.parameters, *target.declarations.parameters)
     owned = {parameter.name for parameter in declared}
     new: list[Parameter] = []
-    for name, entry in document.parameters.items():
+    lengths = dict.fromkeys(lengths_of(document), BuildParameterEntry(is_=(Kind.POSITIVE,)))
+    for name, entry in (lengths | document.parameters).items():
         at = page["parameters", name]
-        if name in owned:
+        if name in owned and name in document.parameters:
             for key, stated in (("shape", entry.shape), ("is", entry.is_)):
                 if stated is not None:
                     problem = f"found `{key}` of `{name}`, which is declared already; expected its value alone"
                     at[key].fault(problem, f"rename it if a new parameter is meant: `{name}_`")
             continue
-        parameter = Parameter(name, entry.shape or SCALAR, entry.is_ or (Kind.REAL,))
+        kinds = (Kind.POSITIVE,) if name in lengths else (Kind.REAL,)
+        parameter = Parameter(name, entry.shape or SCALAR, entry.is_ or kinds)
         check_kinds(at, parameter.shape, parameter.kinds)
         new.append(parameter)
     return tuple(new)

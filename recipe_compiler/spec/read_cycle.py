@@ -5,7 +5,7 @@ that is asked of a cycle, and all that a certificate holds, is of the moves that
 and preserves exp(-H) where P and Q do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from recipe_compiler.errors import nearest
@@ -167,12 +167,19 @@ def check_cycle(
                 pass
 
 
+def lengths_of(document: BuildDocument) -> Iterator[str]:
+    """Yield the names of parameters that say how long moves are."""
+    for entry in document.scheme.cycle if isinstance(document.scheme, CycleEntry) else ():
+        if isinstance(entry, MetropolisMove) and isinstance(most := entry.metropolis.steps[1], str):
+            yield most
+
+
 def _check_longest(at: Page, most: int | str, known: Declarations) -> None:
     longest = known.find(most) if isinstance(most, str) else None
     is_length = isinstance(longest, Parameter) and longest.shape == SCALAR and Kind.POSITIVE in longest.kinds
     if isinstance(most, str) and not is_length:
         problem = f"found `{most}`, expected a parameter that is one positive number"
-        at.fault(problem, f"write under parameters: `{most}: {{is: positive, value: 20}}`")
+        at.fault(problem, "name one that nothing else declares: `longest`")
 
 
 def _check_refresh(at: Page, name: str, dynamics: Dynamics) -> None:
