@@ -58,7 +58,6 @@ has no R-hat beside them, are all but independent: 1/sqrt(2)."""
 HMC = """dynamics: hmc
 scheme:
   cycle: [refresh: r, metropolis: {split: [B/2, A, B/2], steps: 'uniform(1, longest)', flip: {r: -r}}]
-parameters: {longest: {is: positive}}
 """
 """What `recipe run hmc TARGET` makes."""
 SGHMC = "dynamics: sghmc\nscheme: {name: baoab}\n"

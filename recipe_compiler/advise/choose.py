@@ -46,11 +46,6 @@ def name_of_length(*documents: Target | Dynamics) -> str:
     return next(name for k in count() if (name := f"longest{'_' * k}") not in taken)
 
 
-def has_length(scheme: Entries) -> bool:
-    """Whether a scheme is of trajectories."""
-    return any("metropolis" in move for move in scheme.get("cycle", ()))
-
-
 def draws_by_laws(target: Target) -> Entries:
     """Return the cycle of draws of all blocks by their laws. Raises ModelError where one has none."""
     declared = target.declared or target

@@ -61,13 +61,12 @@ def hmc_of(build: Build) -> Build:
     """
     stated: dict[str, Any] = json.loads(build.source.document)
     theirs = {parameter.name for parameter in build.target.declarations.parameters}
-    length = name_of_length(build.target)
     parameters = [[name, entry] for name, entry in stated.get("parameters", []) if name in theirs]
     entries = {key: stated[key] for key in OF_TARGET if key in stated} | {
         "dynamics": "hmc",
         "variant": "full",
-        "parameters": [*parameters, [length, {"is": "positive"}]],
-        "scheme": trajectories(length),
+        "parameters": parameters,
+        "scheme": trajectories(name_of_length(build.target)),
         "run": {"step_size": "auto", "accept": ACCEPT},
     }
     file = build.source.file

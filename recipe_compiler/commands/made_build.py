@@ -15,7 +15,6 @@ from recipe_compiler.advise.choose import (
     Candidates,
     candidates,
     draws_by_laws,
-    has_length,
     name_of_length,
     trajectories,
 )
@@ -146,7 +145,7 @@ def read_candidates(file: str, own: Target | Entries, given: BuildArguments) -> 
             raise _fault(file, entry, problem, "name the dynamics too: `recipe run sghmc TARGET`")
         _complete(stated, dynamics)
         longest = name_of_length(target, dynamics)
-        return _read(_with_length(stated, one.scheme(target, longest), longest), folder, given, file, own_file)
+        return _read(stated | {"scheme": one.scheme(target, longest)}, folder, given, file, own_file)
 
     return candidates(made)
 
@@ -162,13 +161,7 @@ def _with_scheme(
     plainly = _read(_without_moves(stated) | {"scheme": first}, folder, given)
     is_planned = stated.get("run", {}).get("step_size") == "auto"
     longest = name_of_length(plainly.target, dynamics) if is_planned else "20"
-    return _read(_with_length(stated, _scheme_of(dynamics, plainly, longest) or first, longest), folder, given)
-
-
-def _with_length(stated: Entries, scheme: Entries, longest: str) -> Entries:
-    """Return entries with their scheme; of trajectories whose length is to be chosen, with the parameter that it is."""
-    length = {} if longest.isdigit() or not has_length(scheme) else {longest: {"is": "positive"}}
-    return stated | {"scheme": scheme} | ({"parameters": length | stated.get("parameters", {})} if length else {})
+    return _read(stated | {"scheme": _scheme_of(dynamics, plainly, longest) or first}, folder, given)
 
 
 def show_made(made: Build, given: BuildArguments, *, quiet: bool) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from recipe_compiler.advise.choose import Candidate, candidates, choose, has_length, name_of_length
+from recipe_compiler.advise.choose import Candidate, candidates, choose, name_of_length
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.forecast import Forecast
 from recipe_compiler.advise.judge import forecast_run, judge_run
@@ -21,7 +21,6 @@ from recipe_compiler.advise.plan_run import plan_run
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError, DataError, RunError, shown
-from recipe_compiler.formula.declaring import scalar
 from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
@@ -292,12 +291,10 @@ def sample(
     given = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed, "thin": thin}
 
     def made(one: Candidate) -> spec.Build:
-        longest = name_of_length(own.document)
-        scheme = one.scheme(own.document, longest)
-        length = {scalar(longest, is_="positive"): None} if has_length(scheme) else {}
+        scheme = one.scheme(own.document, name_of_length(own.document))
         return Build(
             name=f"{one.dynamics}_{own.name}", dynamics=one.dynamics, target=own, step_size="auto", scheme=scheme,
-            variant=one.variant, parameters={**(parameters or {}), **length}, sizes=sizes,
+            variant=one.variant, parameters=parameters, sizes=sizes,
         ).document  # fmt: skip
 
     def held(build: spec.Build) -> spec.Build:

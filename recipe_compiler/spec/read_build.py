@@ -59,7 +59,7 @@ from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
 from recipe_compiler.spec.read_cycle import lengths_of, read_build_scheme, written_out
-from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument
+from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument, BuildParameterEntry
 from recipe_compiler.spec.use import mask_value, with_use
 from recipe_compiler.spec.validate import validate
 from recipe_compiler.spec.values import read_value
@@ -206,10 +206,10 @@ def _new_parameters(page: Page, document: BuildDocument, dynamics: Dynamics, tar
     declared = (*dynamics.declarations.parameters, *target.declarations.parameters)
     owned = {parameter.name for parameter in declared}
     new: list[Parameter] = []
-    lengths = dict.fromkeys(lengths_of(document), BuildParameterEntry(is_=(Kind.POSITIVE,)))
+    lengths = {name: BuildParameterEntry() for name in lengths_of(document) if name not in owned}
     for name, entry in (lengths | document.parameters).items():
         at = page["parameters", name]
-        if name in owned and name in document.parameters:
+        if name in owned:
             for key, stated in (("shape", entry.shape), ("is", entry.is_)):
                 if stated is not None:
                     problem = f"found `{key}` of `{name}`, which is declared already; expected its value alone"

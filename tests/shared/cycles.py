@@ -97,9 +97,7 @@ def document(target: str, cycle: str, eps: float | str = "1/4", *changes: tuple[
     scheme = f"{{cycle: {CYCLES.get(cycle, cycle)}}}"
     name = f"{cycle if cycle in CYCLES else 'cycle'}_{target}"
     text = DOCUMENT.format(name=name, target=target, values=VALUES[target], scheme=scheme, eps=eps)
-    changes += (
-        (("parameters: {", "parameters: {longest: {is: positive, value: 27/2}, "),) if "longest" in scheme else ()
-    )
+    changes += (("parameters: {", "parameters: {longest: {value: 27/2}, "),) if "longest" in scheme else ()
     for old, new in changes:
         assert old in text, old
         text = text.replace(old, new)

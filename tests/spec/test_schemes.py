@@ -35,7 +35,7 @@ REGRESSION = (
     ("[[2, 1/2, 0], [1/2, 1, 1/4], [0, 1/4, 3/2]]", "[[2, 1, 0], [1, 3, 1], [0, 1, 2]]"),
     ("sizes: {d: 3}", "sizes: {d: 3}\ndata: {file: linear_regression, x: [a, b], y: y}"),
 )
-LENGTH = (("parameters: {", "parameters: {longest: {is: positive, value: 7}, "),)
+LENGTH = (("parameters: {", "parameters: {longest: {value: 7}, "),)
 LEAP = "split: [B/2, A, B/2]"
 MOVE = f"{{metropolis: {{{LEAP}, steps: 10, flip: {{r: -r}}}}}}"
 HMC = f"{{cycle: [{{refresh: r}}, {MOVE}]}}"
@@ -195,7 +195,7 @@ def test_an_involution_is_done_in_each_nth_cycle() -> None:
 @pytest.mark.parametrize(
     ("longest", "declared"),
     [
-        ("longest", ""), ("M", ""), ("longest", "longest: {value: 7}, "),
+        ("M", ""), ("longest", "longest: {is: nonnegative, value: 7}, "),
         ("longest", "longest: {shape: 2, is: positive, value: [7, 7]}, "),
     ],
 )  # fmt: skip
