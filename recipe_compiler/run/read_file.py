@@ -1,8 +1,8 @@
-"""The written file, read back: its `sample` is executed on chains that only count, and compared with its documents.
+"""The written file, read back: its `sample` is executed on stand-ins for chains, and compared with its documents.
 
-What runs is read elsewhere, and carried along word for word; `sample` is what has to hand a chain the right arrays,
-streams and step sizes, and to return the right draws of it under the right names. A chain that counts moves its state
-by what its number, its block and its step size say: what is exchanged, shifted or left out gives other numbers.
+What runs is read elsewhere, and carried along word for word; `sample` is what has to hand its chains the right arrays,
+streams and step sizes, and to return the right draws of them under the right names. Chains that are stood in for take
+all that is theirs, and return numbers of which no two are alike: what is exchanged, shifted or left out is seen.
 """
 
 import inspect
@@ -53,7 +53,10 @@ DEFAULTS = MappingProxyType({
 OF_INIT = 300
 SEED = "seed"
 """What a state keeps of the call that its random streams are of."""
-NOTED = ("_check_numbers", "_check_kinds", "_check_jitted", "_check_starts_inside", "_tell_outside", "_tell_still")
+NOTED = (
+    "_check_numbers", "_check_kinds", "_check_jitted", "_check_starts_inside", "_tell_outside", "_tell_still",
+    "_tell_clipped", "_tell_seed",
+)  # fmt: skip
 """Support functions that change nothing of what they look at: it is noted what that is."""
 PASSED_ON = ("_checked_number", "_checked_array", "_narrow_array")
 """Those that return what they look at, as jitted code takes it."""
@@ -269,81 +272,63 @@ class Call:
         return tuple(block.name for block in self.module.program.blocks)
 
     @property
-    def _passed(self) -> tuple[str, ...]:
-        """What a step leaves for the next one."""
-        return (*self._blocks, *self._carried)
-
-    @property
     def _carried(self) -> tuple[str, ...]:
         return tuple(array.name for array in carried(self.module.program))
 
     def _starts(self, seed: int, chain: int) -> Named:
         """Return what stands for where a chain of a seed starts, or for where `init` says so (seed `OF_INIT`)."""
-        blocks = enumerate(self.module.program.blocks)
-        sizes = {own.name: (k, self._length(own.shape.sizes[0]) if own.shape.sizes else 1) for k, own in blocks}
-        own = 0.03 * chain + 0.001 * seed
-        return {name: own + 0.05 * (turn + 1) + np.arange(size) / 128.0 for name, (turn, size) in sizes.items()}
+        rng, lengths = (
+            np.random.default_rng((seed, chain)),
+            [one.shape.sizes or (1,) for one in self.module.program.blocks],
+        )
+        return {name: rng.uniform(size=self._length(own[0])) for name, own in zip(self._blocks, lengths, strict=True)}
 
     # What stands for what is jitted, and for what looks at what it is given
 
     def _prepare(self, *given: Any) -> tuple[Any, ...]:
         own = dict(zip(self.names_of["prepare"], given, strict=True))
-        for name, value in own.items():
-            right = name == "eps" or _is_same(self.fields[name], value)
-            require(right, f"gives `prepare` another {name} than a chain has")
+        self._check_given(own, self.fields)
         return tuple(self._constants(own["eps"]).values())
 
     def _first_state(self, seed: int, chain: int, *given: Any) -> Named:
-        names = self.names_of["first_state"][2:]
-        right = _is_same([self.fields[name] for name in names], [*given])
-        require(right, "gives `first_state` something else than a chain has")
+        self._check_given(dict(zip(self.names_of["first_state"][2:], given, strict=True)), self.fields)
         return self._starts(seed, chain)
 
     def _first_values(self, *given: Any) -> None:
         own = dict(zip(self.loaded["FIRST_ARGUMENTS"], given, strict=True))
-        self._check_given(own, self.eps(0))
+        self._check_given(own, self.given(self.eps(0)))
         _begin(own, self._blocks, self._carried)
 
-    def _run(self, *given: Any) -> int:
-        own = dict(zip(self.arguments, given, strict=True))
-        rows = {name.removesuffix("_draws"): array for name, array in own.items() if name.endswith("_draws")}
-        return self._advance(own, rows, own)
+    def _run_lanes(self, function: object, order: Sequence[str], passed: Sequence[str], *more: Any) -> list[int]:
+        require(passed == [*self._blocks, *self._carried], "carries something else along in lanes than a step leaves")
+        return self._run_chains(function, order, *more)
 
-    def _run_lanes(self, *given: Any) -> None:
-        own = dict(zip(self.loaded["LANES_ARGUMENTS"], given, strict=True))
-        sizes = [self.chains[0][name].size for name in self._passed]
-        told = [name for name, _ in told_by(self.module.kernel)]
-        widths = [self.chains[0][name].size if name in self._blocks else 1 for name in (*self._blocks, *told)]
-        lanes, words = own["lanes"].reshape(-1, LANES), own["noise_state"].reshape(-1, LANES)
-        rows = own["lanes_draws"].reshape(-1, sum(widths), LANES)
-        for lane in range(LANES):
-            parts = np.split(lanes[:, lane], np.cumsum(sizes)[:-1])
-            state = {**dict(zip(self._passed, parts, strict=True)), "noise_state": words[:, lane]}
-            drawn = np.split(rows[:, :, lane], np.cumsum(widths)[:-1], axis=1)
-            own["kept"][lane] = self._advance(state, dict(zip((*self._blocks, *told), drawn, strict=True)), own)
+    def _run_chains(
+        self, function: object, order: Sequence[str], given: Named, states: list[Named], drawn: dict[str, Array],
+        threads: int | None, tell: Callable[..., None] | None, of_draw: Callable[[int], Named] = lambda _: {},
+    ) -> list[int]:  # fmt: skip
+        """Look at all that chains are given, and fill in what stands for their draws; return how many each has."""
+        run, own = self.build.run, self._drawn()
+        names = ("run_lanes", "LANES_ARGUMENTS") if run.lanes else ("run", "ARGUMENTS")
+        wanted = (names[0], self.loaded[names[1]], 1 if self.has_all else None)
+        require((function, order, threads) == wanted, f"runs its chains by something else than `{names[0]}`")
+        for draw in range(self.total if run.schedule.name != "constant" else 1):
+            of_all = self.given(self.eps(self.before + draw))
+            for chain, state in zip(self.chains, states, strict=True):
+                found, wanted = {**given, **state, **of_draw(draw)}, of_all | chain
+                self._check_given({name: found.get(name) for name in (*order, *chain) if name in wanted}, wanted)
+        room = [(name, array.shape) for name, array in drawn.items()]
+        require(room == [(name, array.shape) for name, array in own.items()], "has room for other draws than are made")
+        for name, array in drawn.items():
+            array[...] = own[name]
+        for state in states:
+            _move(state)
+        if tell:
+            tell(self.done, self.total, True)
+        return self.done
 
-    def _advance(self, state: Named, rows: Named, own: Named) -> int:
-        """Make draws of a chain as its documents say that it is; return how many are finite."""
-        word = int(state["noise_state"][-1])
-        chain = next((k for k, one in enumerate(self.chains) if int(one["noise_state"][-1]) == word), None)
-        require(chain is not None, "gives a chain the random numbers of another")
-        done = int(state["noise_state"][0]) - int(self.chains[chain or 0]["noise_state"][0])
-        count = len(next(iter(rows.values())))
-        made, end = self.before + done % 2**64, self.ends.get(chain or 0)
-        if made != end:  # of lanes that ended nothing is told
-            self._check_given(own, self.eps(made))
-        for k in range(count):
-            if made + k == end:
-                for array in rows.values():
-                    array[k:] = np.nan
-                return k
-            for name, value in _move(state, self._passed, own["eps"], rows).items():
-                rows[name][k] = value
-        return count
-
-    def _check_given(self, own: Named, eps: float) -> None:
-        """Check what a chain is given that all have."""
-        wanted = self.given(eps)
+    def _check_given(self, own: Named, wanted: Named) -> None:
+        """Check what a chain, or what is computed for it, is given."""
         for name, value in own.items():
             right = name not in wanted or _is_same(wanted[name], value)
             require(right, f"gives a chain another {name} than its documents say")
@@ -352,30 +337,26 @@ class Call:
                 right = value.flags.f_contiguous if across else value.flags.c_contiguous
                 require(right, f"gives a chain {name} in another order than it reads it in")
 
-    def _note(self, what: str, through: Callable[..., Any] | None, name: Any, *given: Any, **named: Any) -> Any:
+    def _note(self, what: str, through: Callable[..., Any] | None, *given: Any, **named: Any) -> Any:
         """Note what a support function is given, and let it return what it does where that is used."""
-        if not str(name).startswith("init of"):
-            told: Any = [*given, *named.values()]
-            if what == "_checked_number":
-                told = self.noted.get((what, name), {}) | named
-            elif what in PASSED_ON:
-                told = given[1], [*named.get("values", given[3] if len(given) > 3 else ())]
+        is_named = isinstance(given[0], str)
+        name, told = given[0] if is_named else "", [*given[is_named:], *named.values()]
+        if what == "_checked_number":
+            told = self.noted.get((what, name), {}) | named
+        elif what in PASSED_ON:
+            told = given[2], [*named.get("values", given[4] if len(given) > 4 else ())]
+        if not name.startswith("init of"):
             self.noted[what, name] = deepcopy(told)  # chains move what they are given
-        return through(name, *given, **named) if through else None
+        return through(*given, **named) if through else None
 
     def _stand_ins(self) -> Named:
         own: Named = {name: partial(self._note, name, None) for name in NOTED}
         own |= {name: partial(self._note, name, self.loaded[name]) for name in PASSED_ON if name in self.loaded}
-        own |= {"_check_rows": lambda *_: None, "_tell_clipped": partial(self._note, "_tell_clipped", None, CLIPPED)}
-        own |= {"_tell_seed": partial(self._note, "_tell_seed", None, SEED)}
+        own |= {"_try_given": partial(self._note, "_try_given", lambda *_: partial(self._note, "try_draws", None))}
         own |= {name: partial(_name, name) for name in ("_jitted", "_adapted", "typeof", "_addresses_of")}
-
-        def try_given(*given: Any) -> Callable[..., None]:
-            self.noted["_try_given", GRADIENT] = deepcopy([*given])
-            return partial(self._note, "try_draws", None)
-
-        own |= {"_try_given": try_given, "prepare": self._prepare, "first_state": self._first_state}
-        return own | {"first_values": self._first_values, "run": self._run, "run_lanes": self._run_lanes}
+        own |= {"_check_rows": lambda *_: None, "prepare": self._prepare, "first_state": self._first_state}
+        own |= {"first_values": self._first_values, "run": "run", "run_lanes": "run_lanes"}
+        return own | {"_run_chains": self._run_chains, "_run_lanes": self._run_lanes}
 
     # The call, and what it must return
 
@@ -401,19 +382,22 @@ class Call:
         except Exception as error:  # whatever it is that it raises
             problem = f"the emitted text was read back and `sample` fails: {type(error).__name__}: {error}"
             raise CompilerError(problem) from error
-        drawn, states = self._drawn()
-        total = run.warmup + run.draws
+        states = [_move({name: value.copy() for name, value in one.items()}) for one in self.chains]
+        for state in states if run.schedule.name != "constant" else ():
+            state["made"] += self.total
+        state = {name: np.array([one[name] for one in states]) for name in states[0]}
+        drawn, done = self._drawn(), self.done
         if self.has_all:
-            found, state = found
-            left = {name: np.array([one[name] for one in states]) for name in states[0]}
+            found, left = found
             require(_is_same(left, state), "returns another state than its chains are in")
-            ends = [min(total, self.ends.get(chain, total + self.before) - self.before) for chain in range(run.chains)]
-            kept = [total] * run.chains if run.lanes else ends  # of lanes side by side all are told
-            phases = ["warmup" if count < run.warmup else "draws" for count in kept]
-            wanted = {chain: (count, total, phases[chain]) for chain, count in enumerate(kept)}
+            phases = ["warmup" if count < run.warmup else "draws" for count in done]
+            wanted = {chain: (count, self.total, phases[chain]) for chain, count in enumerate(done)}
             require(told == wanted, "tells something else of its progress than what its chains have done")
-            so_far = self._cut({name: own[:, run.warmup : min(kept)] for name, own in drawn.items()})
+            so_far = self._cut({name: own[:, run.warmup : min(done)] for name, own in drawn.items()})
             require(bool(seen) and _is_same(so_far, seen[-1]), "hands a callback other draws than there are")
+        for own in drawn.values():
+            for chain, count in enumerate(done):
+                own[chain, count:] = np.nan
         after = {name: own[:, run.warmup :] for name, own in drawn.items()}
         wanted = self._cut(after)
         if run.schedule.name != "constant":
@@ -423,7 +407,7 @@ class Call:
             right = name in wanted and name in found and _is_same(wanted[name], found[name])
             require(right, f"returns other draws of {name} than its chains have")
         self._check_noted(after, states)
-        return {name: np.array([one[name] for one in states]) for name in states[0]}
+        return state
 
     def _init(self) -> Named:
         starts = [self._starts(OF_INIT, chain) for chain in range(self.build.run.chains)]
@@ -451,21 +435,23 @@ class Call:
             found |= {POTENTIAL: f"function {POTENTIAL}"} if POTENTIAL not in self.functions.values() else {}
         return found
 
-    def _drawn(self) -> tuple[dict[str, Array], list[Named]]:
-        """Return all draws of the chains, NaN where they have none, and where they are left."""
-        run, told = self.build.run, [name for name, _ in told_by(self.module.kernel)]
-        total = run.warmup + run.draws
-        widths = {name: self.chains[0][name].size for name in self._blocks} | dict.fromkeys(told, 1)
-        drawn = {name: np.full((run.chains, total, width), np.nan) for name, width in widths.items()}
-        states = [{name: value.copy() for name, value in one.items()} for one in self.chains]
-        for chain, state in enumerate(states):
-            for k in range(min(total, self.ends.get(chain, self.before + total) - self.before)):
-                rows = {name: own[chain] for name, own in drawn.items()}
-                for name, value in _move(state, self._passed, self.eps(self.before + k), rows).items():
-                    rows[name][k] = value
-            if "made" in state:
-                state["made"] += total
-        return drawn, states
+    @property
+    def total(self) -> int:
+        """How many draws every chain is asked for."""
+        return self.build.run.warmup + self.build.run.draws
+
+    @property
+    def done(self) -> list[int]:
+        """How many draws the chains make of them."""
+        ends = (self.ends.get(chain, self.before + self.total) for chain in range(self.build.run.chains))
+        return [min(self.total, end - self.before) for end in ends]
+
+    def _drawn(self) -> dict[str, Array]:
+        """Return what stands for the draws of the chains, warm-up included, no two numbers alike."""
+        widths = {name: self.chains[0][name].size for name in self._blocks}
+        widths |= {name: 1 for name, _ in told_by(self.module.kernel)}
+        rng, run = np.random.default_rng(self.before), self.build.run
+        return {name: rng.uniform(-1.0, 1.0, (run.chains, self.total, width)) for name, width in widths.items()}
 
     def _cut(self, drawn: Mapping[str, Array]) -> Named:
         """Return draws as `sample` does: the target's blocks as they are declared, the others as they are."""
@@ -485,7 +471,7 @@ class Call:
         wanted = dict((*self._looked_at(), *self._told(after, states)))
         for key in wanted | noted:
             right = key in wanted and key in noted and _is_same(wanted[key], noted[key])
-            require(right, f"does not look at {key[1]} by {key[0]} as its declarations say")
+            require(right, f"does not look at {key[1] or 'all'} by {key[0]} as its declarations say")
 
     def _looked_at(self) -> Iterator[tuple[tuple[str, str], Any]]:
         """Yield what arguments have to be, as they are declared."""
@@ -530,7 +516,7 @@ class Call:
                 yield ("_check_starts_inside", own.name), [starts, *domain]
                 yield ("_tell_outside", own.name), [after[own.name], *domain]
         if CLIPPED in self.arguments:
-            yield ("_tell_clipped", CLIPPED), [[state[CLIPPED] for state in states]]
+            yield ("_tell_clipped", ""), [[state[CLIPPED] for state in states]]
         if program.gradient is None:
             return
         block = program.gradient.block.name
@@ -539,9 +525,9 @@ class Call:
             counts = (self.batch_size, self.rows) if program.variant == "minibatch" else (0, 0)
             tried = self._jitted(POTENTIAL) if self.has_all or POTENTIAL in self.functions.values() else None
             given = [self._jitted(GRADIENT), tried, self.rest, [start[block] for start in starts], *counts]
-            yield ("_try_given", GRADIENT), [*given, not self.has_all]
+            yield ("_try_given", ""), [*given, not self.has_all]
             yield ("try_draws", block), [after[block]]
-            yield ("_tell_seed", SEED), [self.build.run.seed, self.taken[SEED], self.chains]
+            yield ("_tell_seed", ""), [self.build.run.seed, self.taken[SEED], self.chains]
 
 
 def _name(what: str, *given: Any) -> tuple[Any, ...]:
@@ -553,26 +539,16 @@ def _begin(own: Named, blocks: Collection[str], carried_on: Collection[str]) -> 
     """Write what a chain carries on where it begins, which tells its state; a minibatch may be drawn for it."""
     for turn, name in enumerate(carried_on):
         own[name][:] = sum(own[block].sum() for block in blocks) + turn
-    _draw_rows(own)
+    for name in {"batch_state", "permutation"} & own.keys():
+        own[name] += np.uint64(1)
 
 
-def _draw_rows(own: Named) -> None:
-    if "batch_state" in own:
-        own["batch_state"][0] += np.uint64(1)
-    if "permutation" in own:
-        own["permutation"][:] = np.roll(own["permutation"], 1)
-
-
-def _move(state: Named, passed: Sequence[str], eps: float, rows: Mapping[str, Array]) -> Named:
-    """Move a chain on by a draw, in place, and return what is kept of it."""
-    for turn, name in enumerate(passed):
-        state[name] += (turn + 1) / 64.0 + eps / 8.0 + np.arange(state[name].size) / 256.0
-    state["noise_state"][0] += np.uint64(1)
-    _draw_rows(state)
-    if CLIPPED in state:
-        state[CLIPPED] += 1.0
-    told = {name: (turn + 1) / 8.0 + state[passed[0]][0] for turn, name in enumerate(rows) if name not in state}
-    return {name: state[name] if name in state else told[name] for name in rows}
+def _move(state: Named) -> Named:
+    """Change all that moves change of a chain, in place."""
+    for name, value in state.items():
+        if name not in (SEED, "made"):
+            value += value.dtype.type(1)
+    return state
 
 
 def _is_same(wanted: Any, found: Any) -> bool:
