@@ -17,6 +17,7 @@ from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.posterior_numbers import (
+    BOUNDED,
     CONSTRAINT,
     MAX_R_HAT,
     Row,
@@ -123,7 +124,8 @@ def heavy_tails(
     k >= 1/4: no fourth moment, so that the error of an sd is infinite; k >= 1/2: no variance. k is fitted to the draws
     farthest out (Vehtari et al. 2024), or comes from U. A block with a transform is judged in its unbounded variable:
     log tau of a lognormal tau, whose own tail looks heavy and has every moment. If that is heavy, the block itself is
-    judged as well: a share is bounded, however far its logit goes.
+    judged as well. A share, or a block between two numbers, is bounded and has every moment, however far its logit
+    goes.
 
     Args:
         tree: the draws, as they are stored.
@@ -140,7 +142,8 @@ def heavy_tails(
     if own is None or matrices or not rows:
         return ()
     count = draws.block(own).shape[2]  # what is sampled stands before what is derived
-    moving, integer = varying(tree)[:count], [is_discrete(b) for b in blocks for _ in range(math.prod(b.shape[2:]))]
+    moving = varying(tree)[:count]
+    light = [is_discrete(b) or BOUNDED in b.attrs for b in blocks for _ in range(math.prod(b.shape[2:]))]
     if sum(moving) > len(rows):
         return ()
     kept = draws.block(own)[list(over.chains), draws.warmup : draws.warmup + over.length]
@@ -151,7 +154,7 @@ def heavy_tails(
 
     found = list[Tail]()
     for k, row in zip((k for k, moves in enumerate(moving) if moves), rows, strict=False):
-        if integer[k]:  # U has no slope along counts
+        if light[k]:  # U has no slope along counts
             continue
         by_draws, by_slope = 0.0, of_potential[k] if of_potential else 0.0
         if row.value("ess_bulk") >= TELLING and row.value("r_hat") <= MAX_R_HAT:

@@ -41,6 +41,9 @@ DERIVED = "derived"
 CONSTRAINT = "constraint"
 """The attribute of a variable in files that says which set it lies in as a whole."""
 
+BOUNDED = "bounded"
+"""The attribute of a variable in files whose entries lie between two numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.step_stats import ACCEPTANCE, TRIED
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.energies import LARGEST, DrawEnergies, declared_blocks, derived_draws, derived_formulas
 from recipe_compiler.run.evaluate import extent
-from recipe_compiler.run.posterior_numbers import CONSTRAINT, DERIVED, finite_draws, standing
+from recipe_compiler.run.posterior_numbers import BOUNDED, CONSTRAINT, DERIVED, finite_draws, standing
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.schedule import shown, weights
 from recipe_compiler.run.sizes import potential_block
@@ -31,6 +32,7 @@ from recipe_compiler.version import OWN, versions
 
 Attributes = Mapping[str, str | int | float]
 ACCEPTANCE_RATE = "acceptance_rate"
+BETWEEN_NUMBERS = (DomainName.INTERVAL, DomainName.CIRCLE, DomainName.SIMPLEX)
 
 
 def labels(
@@ -150,6 +152,9 @@ def to_datatree(
     tree.attrs.update(_attributes(draws, build, digest, verdicts))
     for block in constrained(build.target):
         tree["posterior"][block.name].attrs[CONSTRAINT] = str(block.constraint)
+    for block in (*build.target.declarations.blocks, *(one.block for one in build.target.transforms)):
+        if block.domain.name in BETWEEN_NUMBERS:
+            tree["posterior"][block.name].attrs[BOUNDED] = 1
     for name in derived:
         tree["posterior"][name].attrs[DERIVED] = 1
     for block in discrete_blocks(build.target.declarations):

@@ -257,6 +257,14 @@ def test_chains_are_compiled_once_for_all_functions_and_data(monkeypatch: pytest
     np.testing.assert_array_equal(drawn(loaded, data=(P + 0.0, MU[:, None][:, 0]))["theta"], wanted)
     assert abs(other - wanted).max() > 0.1
     assert len(loaded.run.signatures) == 1
+    stiffness = 1.0
+
+    def by_closure(theta: np.ndarray) -> np.ndarray:
+        return stiffness * theta
+
+    soft = loaded.sample(by_closure, init={"theta": MU}, **SETTINGS)["theta"]
+    stiffness = 100.0
+    assert abs(loaded.sample(by_closure, init={"theta": MU}, **SETTINGS)["theta"] - soft).max() > 0.1
     with pytest.raises(ValueError, match="too far"):
         loaded.sample(own_slope, data=(np.ones(3), 1.0), init={"theta": MU + 1e4}, check=False, **SETTINGS)
 
@@ -277,9 +285,22 @@ def test_a_state_goes_on_with_the_gradient_and_the_seed_that_are_given(name: str
 
 
 def test_data_are_arrays_and_numbers(gaussian: ModuleType) -> None:
-    for wrong, says in (([P], "found list"), ((P, "mu"), "found str at 1"), ((None, MU), "found NoneType at 0")):
-        with pytest.raises(TypeError, match=f"data: {says}, expected a"):
+    for wrong, says in (
+        ([P], "found list, expected a"),
+        ((P, "mu"), "found str at 1, expected a"),
+        ((None, MU), "found NoneType at 0, expected a"),
+        ((P, MU.astype(object)), "found object at 1, expected numbers"),
+        ((P.astype(">f8"), MU), "found >f8 at 0, expected numbers, in the byte order"),
+    ):
+        with pytest.raises(TypeError, match=f"data: {says}"):
             drawn(gaussian, data=wrong)
+
+
+def test_u_is_a_number_and_no_array_of_one(gaussian: ModuleType) -> None:
+    with pytest.raises(
+        ValueError, match=r"U\(theta, \*data\) returns an array of shape \(\) .* expected U, a real number"
+    ):
+        drawn(gaussian, grad_U, U=lambda *given: np.array(U(*given)))
 
 
 def far(theta: np.ndarray, *given: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ import re
 import resource
 import signal
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,9 @@ from hand_module import limited, make_build, make_data
 from recipe_compiler.advise.diagnostics import Diagnostics, Summary, summarise
 from recipe_compiler.advise.forecast import Forecast
 from recipe_compiler.advise.suggestions import Width
-from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.declaration import Block, Domain
+from recipe_compiler.formula.expression import Number
+from recipe_compiler.formula.shapes import DomainName, Shape
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.posterior_numbers import COLUMNS
@@ -126,6 +128,15 @@ def test_tails_too_heavy_for_an_sd_or_its_error_are_told(dof: float, seed: int, 
         assert told.doubts == ()
         assert any(WARNING in one for one in told.warnings) is (said == WARNING)
         assert ("rough, as warned, the sd of theta[b] most of all" in told.trust) is (said == WARNING)
+
+
+def test_a_block_between_two_numbers_has_every_moment() -> None:
+    """Its draws may look heavy near the middle of the interval: that is no law without an sd."""
+    draws, declared = with_second(np.random.default_rng(4).standard_t(1.0, THETA.shape[:2])), BUILD.target.declarations
+    domain = Domain(DomainName.INTERVAL, (Number(Fraction(0)), Number(Fraction(1))))
+    between = replace(declared, blocks=tuple(replace(block, domain=domain) for block in declared.blocks))
+    assert summed(draws)[1].tails
+    assert not summed(draws, replace(BUILD, target=replace(BUILD.target, declarations=between)))[1].tails
 
 
 def test_draws_that_overflow_are_doubted_flagged_and_left_out() -> None:

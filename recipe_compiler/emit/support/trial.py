@@ -211,14 +211,15 @@ def _try_given(grad_U, U, data, starts, batch_size, rows, check):
     def value(name, function, theta, *given):
         own = theta.copy()
         try:
-            found = np.asarray(function(own, *given, *data))
+            returned = function(own, *given, *data)
         except NumbaError as error:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             raise TypeError(f"{name} cannot be compiled by numba: {' '.join(lines[:3])}") from error
         if not np.array_equal(own, theta):
             raise ValueError(f"{name} writes to theta, expected it to return a new array")
-        shape = () if function is U else theta.shape
-        if found.shape != shape or found.dtype.kind not in "fiu":
+        found, shape = np.asarray(returned), () if function is U else theta.shape
+        is_one = function is not U or not isinstance(returned, np.ndarray)
+        if found.shape != shape or found.dtype.kind not in "fiu" or not is_one:
             expected = "U, a real number" if function is U else f"grad U, an array of shape {shape} of real numbers"
             raise ValueError(f"{name} returns an array of shape {found.shape} of {found.dtype}, expected {expected}")
         return found

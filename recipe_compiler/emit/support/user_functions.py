@@ -20,9 +20,11 @@ _SIGNATURES = {
 }  # of what `_adapted` returns
 
 
-@functools.lru_cache(maxsize=32)
 def _jitted(name, function):
-    """Return a function as jitted code calls it; one that is not jitted yet is. Raises TypeError."""
+    """Return a function as jitted code calls it; one that is not jitted yet is, with its globals of now.
+
+    Raises TypeError.
+    """
     if hasattr(function, "py_func"):  # which jitted functions keep
         return function
     if not hasattr(function, "__code__"):
@@ -37,8 +39,11 @@ def _checked_data(data):
         raise TypeError(f"data: found {type(data).__name__}, expected a tuple of arrays and numbers: data=(x, y)")
     own = tuple(np.ascontiguousarray(one) if np.ndim(one) else one for one in data)
     for k, one in enumerate(own):
+        found = np.asarray(one).dtype
         if not (isinstance(one, np.ndarray) or np.isscalar(one)) or isinstance(one, str | bytes):
             raise TypeError(f"data: found {type(one).__name__} at {k}, expected an array or a number")
+        if found.kind not in "biufc" or not found.isnative:
+            raise TypeError(f"data: found {found} at {k}, expected numbers, in the byte order of this machine")
     return own
 
 
