@@ -161,6 +161,12 @@ Save = Annotated[
     Path | None, typer.Option("--save", metavar="F", help="Write the build that is made of dynamics and a target.")
 ]
 AllowUndecided = Annotated[bool, typer.Option("--allow-undecided", help="Accept what is neither proved nor refuted.")]
+AllowCode = Annotated[
+    bool,
+    typer.Option(
+        "--allow-code", help="Run the Python files that a target names as its gradient, and a cycle as moves."
+    ),
+]
 UseCache = Annotated[
     bool, typer.Option("--cache/--no-cache", help="Use verdicts of earlier commands about the same documents.")
 ]
@@ -298,12 +304,7 @@ def run(
     ] = False,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
-    allow_code: Annotated[
-        bool,
-        typer.Option(
-            "--allow-code", help="Run the Python files that a target names as its gradient, and a cycle as moves."
-        ),
-    ] = False,
+    allow_code: AllowCode = False,
     use_cache: UseCache = True,
 ) -> ExitCode:
     """Compile a build, run its chains, summarise; of a target alone, a sampler is chosen.
@@ -336,12 +337,7 @@ def rerun(
     cores: Annotated[int | None, typer.Option(callback=FEW, help="Threads; by default, all cores.")] = None,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
-    allow_code: Annotated[
-        bool,
-        typer.Option(
-            "--allow-code", help="Run the Python files that a target names as its gradient, and a cycle as moves."
-        ),
-    ] = False,
+    allow_code: AllowCode = False,
     use_cache: UseCache = True,
 ) -> ExitCode:
     """Make a stored run again, bit for bit, from the documents and settings in its file, and from its data.

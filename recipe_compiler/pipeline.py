@@ -237,7 +237,7 @@ def estimate(
     alone = without_estimates(build)
     module = compile_build(alone, report, allow_undecided=allow_undecided, cache=cache, with_file=False)
     emitted = load_text(module.name, module.loaded, build.codes)
-    inputs = prepare_inputs(emitted, alone, settings, data, 0)
+    inputs = prepare_inputs(emitted, alone, settings, data)
     sizes = resolve_sizes(alone, data)
     of_target = gradients(module, emitted, inputs)
     starts = starts_of(emitted, alone, known_values(alone, sizes), sizes)

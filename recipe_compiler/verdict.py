@@ -4,7 +4,7 @@ None of them is a boolean: using one as such raises, because "not proved" is not
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import prod
@@ -255,14 +255,6 @@ OFTEN = 3
 def is_own_fault(reason: str) -> bool:
     """Whether a reason tells of a fault of the program."""
     return OWN_FAULT in reason
-
-
-def own_faults(reports: Iterable["Report"]) -> Iterator[str]:
-    """Yield what reports tell of faults of the program."""
-    for report in reports:
-        said = [what for f in report.findings if isinstance(f.decision, Undecided) for what in f.decision.tried]
-        said += [explanation.says for explanation in report.explanations]
-        yield from (f"{report.file}: {what}" for what in said if is_own_fault(what))
 
 
 def _sizes(every: tuple[Sizes, ...]) -> str:

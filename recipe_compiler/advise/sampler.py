@@ -43,7 +43,7 @@ class Sampler:
     def of(cls, build: Build, compiled: Module, module: Emitted, data: Data) -> "Sampler":
         """Return the sampler of a build with the settings that it states. Errors are those of `prepare_inputs`."""
         names = sampled_names(build, data, resolve_sizes(build, data))
-        return cls(build, compiled, module, data, prepare_inputs(module, build, build.run, data, 0), names)
+        return cls(build, compiled, module, data, prepare_inputs(module, build, build.run, data), names)
 
     @classmethod
     def of_run(cls, ready: Ready) -> "Sampler":

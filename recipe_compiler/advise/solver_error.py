@@ -97,7 +97,7 @@ def _at_twice_the_steps(sampler: Sampler, stages: Stages, recursion: Sequence[Ro
             own.values[::2] = _halfway(own.values[1::2], float(evaluate(begin, sampler.point)))
     sizes = tuple((name, size) for name, size in sampler.build.sizes if name not in counts)
     build = replace(sampler.build, sizes=sizes)
-    return prepare_inputs(sampler.module, build, build.run, replace(sampler.data, fields=tuple(fields)), 0)
+    return prepare_inputs(sampler.module, build, build.run, replace(sampler.data, fields=tuple(fields)))
 
 
 def _halfway(times: NDArray[np.floating] | NDArray[np.int64], begin: float) -> Array:

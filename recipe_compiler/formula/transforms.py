@@ -25,11 +25,6 @@ class Transform:
     """c, not 0; a logarithm has none."""
 
     @property
-    def of_positive(self) -> bool:
-        """Whether x has to be positive."""
-        return self.family is not Family.EXP
-
-    @property
     def onto(self) -> bool:
         """Whether every real number is a value of T."""
         return self.family is Family.LOG

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from recipe_compiler.advise.acceptance import tuned
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.choose import trajectories
 from recipe_compiler.advise.forecast import NoForecastError, linearized_chain_of
-from recipe_compiler.advise.pilots import LEAST_ENTRIES, Moved, Pilots
+from recipe_compiler.advise.pilots import LEAST_ENTRIES, Pilots
 from recipe_compiler.advise.plan import BATCH
 from recipe_compiler.advise.roles import Open, open_parameters
 from recipe_compiler.advise.sampler import Sampler
@@ -167,7 +167,7 @@ class PyMCModel:
                 left = open_ones if is_own else open_parameters(tuner.build.document)
                 module = loaded if is_own else tuner.load()
                 module._try_given(self.grad_U, self.U, self.data, theta, 0, 0, check)
-                pilots = _Chains.of(_Sampler.of_model(self, tuner, module, given), theta)
+                pilots = _chains(_Sampler.of_model(self, tuner, module, given), theta)
                 values, eps = tuned(pilots, left, None, accept, 1, say)
                 if step_size is None and not is_own:
                     mean = pilots.moved(values, eps, 1, AROUND).theta.mean(axis=(0, 1))
@@ -179,13 +179,13 @@ class PyMCModel:
                 elif not is_own:
                     values = matched(open_ones, values["M"], 1.0)
                 step_size = eps if step_size is None else step_size
-                chosen |= values
+                chosen |= {name: np.diag(value) if value.ndim == 1 else value for name, value in values.items()}
                 theta = pilots.theta
             say("drawing")
             more = {} if batch_size is None else {"batch_size": batch_size}
             found = self._sampling(own, loaded)(
                 init={potential_block(build): theta}, step_size=step_size, draws=draws, warmup=warmup, thin=thin or 1,
-                chains=chains, seed=seed + 1, check=check, **_as_arrays(chosen), **more,
+                chains=chains, seed=seed + 1, check=check, **chosen, **more,
             )  # fmt: skip
         attrs = {"build": own.name, "step_size": step_size, "thin": thin or 1, **more}
         return self._concluded(found, found[potential_block(build)], attrs)
@@ -296,7 +296,7 @@ class _Sampler(Sampler):
         parameters, sizes = dict.fromkeys(module.parameters, 0.0), dict.fromkeys(module.sizes, width)
         inputs = Inputs(parameters, {}, given, own.rows, batch_size, eps=1e-3, thin=1, draws=1, sizes=sizes)
         values = matched(open_parameters(build), unit(width, diagonal=False), 1.0)
-        inputs = stepping(module, with_parameters(module, build, inputs, _as_arrays({**values, **stated})), 1e-3)
+        inputs = stepping(module, with_parameters(module, build, inputs, {**values, **stated}), 1e-3)
         return cls(build, sampler.module, module, Data(), inputs, own.names, own)
 
     @property
@@ -314,19 +314,11 @@ class _Sampler(Sampler):
         return Gradients(own.rows, len(own.names), lambda theta, batch: of_batch(theta, batch, *own.data), entries)
 
 
-class _Chains(Pilots):
-    """Chains of a module for any log density, as warm-up moves them."""
-
-    @classmethod
-    def of(cls, sampler: _Sampler, theta: Array) -> Self:
-        """Return chains that start at the rows of theta, all other blocks at 0."""
-        sizes, entries = sampler.inputs.sizes, float(sum(map(np.size, sampler.own.data)) + LEAST_ENTRIES)
-        rest = {name: np.zeros(sizes.get(str(size), 1)) for name, size in sampler.module.blocks}
-        none = cls(sampler, (), rest, entries, Budget(math.inf), sampler.gradients_of_step())
-        return cast("Self", none.at(theta, 0))
-
-    def moved(self, values: Mapping[str, Array], eps: float, thin: int, draws: int) -> Moved:
-        return super().moved(_as_arrays(values), eps, thin, draws)
+def _chains(sampler: _Sampler, theta: Array) -> Pilots:
+    """Return chains that start at the rows of theta, all other blocks at 0."""
+    sizes, entries = sampler.inputs.sizes, float(sum(map(np.size, sampler.own.data)) + LEAST_ENTRIES)
+    rest = {name: np.zeros(sizes.get(str(size), 1)) for name, size in sampler.module.blocks}
+    return Pilots(sampler, (), rest, entries, Budget(math.inf), sampler.gradients_of_step()).at(theta, 0)
 
 
 def _chosen_around(
@@ -488,8 +480,3 @@ def _expanded(model: Any, point: Mapping[str, Array], theta: Array) -> dict[str,
         name: value if value.ndim > own.ndim else np.broadcast_to(value, (len(theta), *value.shape))
         for name, value, own in zip(names, values, outputs, strict=True)
     }
-
-
-def _as_arrays(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values of parameters; of many coordinates what is matched to them is the diagonal of a matrix."""
-    return {name: np.diag(value) if np.ndim(value) == 1 else value for name, value in values.items()}

@@ -133,7 +133,7 @@ def sample(
     begin = time.perf_counter()
     check_settings(module, build, settings, data)
     sizes = resolve_sizes(build, data)
-    inputs = replace(inputs or prepare_inputs(module, build, settings, data, 0), draws=settings.warmup + settings.draws)
+    inputs = replace(inputs or prepare_inputs(module, build, settings, data), draws=settings.warmup + settings.draws)
     known = known_values(build, sizes)
     chains = _at_their_start(module, build, settings, inputs, Point(known, sizes))
     if checkpoint is not None:
@@ -244,7 +244,7 @@ class NoStepError(RunError):
     """No step of this size can be made with these parameters: it is above eps_max."""
 
 
-def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: Data, draws: int) -> Inputs:
+def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: Data) -> Inputs:
     """Return what the chains of a run are given: values of parameters, constants computed from them, data.
 
     Raises DataError for parameters or sizes that do not fit, NoStepError for a step size above eps_max, RunError for a
@@ -269,7 +269,7 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         batch_size=settings.batch_size,
         eps=float(settings.eps),
         thin=settings.thin,
-        draws=draws,
+        draws=0,
         sizes=numbers,
         gradient=code_gradient(build.target, last.stop, given, fields, data.rows, batch_size),
         moves=called_moves(module, build, given, {users_name(name, fields): own for name, own in laid_out.items()}),
@@ -292,10 +292,16 @@ def parameter_names(module: Emitted, build: Build) -> dict[str, str]:
 
 
 def with_parameters(module: Emitted, build: Build, inputs: Inputs, values: Mapping[str, Any]) -> Inputs:
-    """Return what chains are given with other values of parameters, by their names in the documents."""
-    names = parameter_names(module, build)
-    chosen = {names[name]: _argument(np.asarray(value)) for name, value in values.items()}
-    return replace(inputs, parameters={**inputs.parameters, **chosen})
+    """Return what chains are given with other values of parameters, by their names in the documents.
+
+    What is declared as a matrix may be given by its diagonal.
+    """
+    names, chosen = parameter_names(module, build), {name: np.asarray(value) for name, value in values.items()}
+    for one in declared_parameters(build):
+        if len(one.shape.sizes) == 2 and one.name in chosen and chosen[one.name].ndim == 1:
+            chosen[one.name] = np.diag(chosen[one.name])
+    own = {names[name]: _argument(value) for name, value in chosen.items()}
+    return replace(inputs, parameters={**inputs.parameters, **own})
 
 
 def stepping(module: Emitted, inputs: Inputs, eps: float) -> Inputs:

@@ -212,7 +212,7 @@ def make_ready(run: Run) -> Ready:
         DataError: parameters or sizes do not fit.
         RunError: the step size is above eps_max, or a gradient that is code does not run.
     """
-    inputs = prepare_inputs(run.module, run.build, run.settings, run.data, 0)
+    inputs = prepare_inputs(run.module, run.build, run.settings, run.data)
     return Ready(run, inputs, sampled_names(run.build, run.data, resolve_sizes(run.build, run.data)))
 
 

@@ -47,7 +47,7 @@ def linear(build: Build, d: int) -> tuple[Module, LinearStep]:
     program = general if chunked else fixed
     module = emit_module(f"{build.name}_{d}", program, schedule(program, lower(program)), "Linear.", "0" * 64)
     emitted = load_text(module.name, module.loaded)
-    inputs = prepare_inputs(emitted, build, build.run, Data(()), 0)
+    inputs = prepare_inputs(emitted, build, build.run, Data(()))
     slope = full_gradient(emitted, inputs)
     assert slope is not None
     mode = find_mode(slope, (Start("ones", np.ones(d)),)).theta

@@ -75,7 +75,7 @@ def logistic(more: str = "") -> Build:
 
 
 def of_module(build: Build, module: Module, emitted: Emitted, data: Data) -> Gradients:
-    return gradients(module, emitted, prepare_inputs(emitted, build, build.run, data, 0))
+    return gradients(module, emitted, prepare_inputs(emitted, build, build.run, data))
 
 
 @cache

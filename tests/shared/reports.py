@@ -24,7 +24,7 @@ from recipe_compiler.spec.files import files_of
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Document
 from recipe_compiler.spec.places import digest
-from recipe_compiler.verdict import Answer, Finding, Proved, Report, Undecided, is_own_fault, own_faults
+from recipe_compiler.verdict import Answer, Finding, Proved, Report, Undecided, is_own_fault
 from recipe_compiler.verify.claims import Claim
 from recipe_compiler.verify.core.time_limit import _explain_error
 
@@ -39,7 +39,9 @@ PLENTY = 20.0
 
 def demand_no_fault(report: Report) -> None:
     """Fail where a verdict is undecided by a fault of the program."""
-    found = [*own_faults([report])]
+    said = [what for f in report.findings if isinstance(f.decision, Undecided) for what in f.decision.tried]
+    said += [explanation.says for explanation in report.explanations]
+    found = [f"{report.file}: {what}" for what in said if is_own_fault(what)]
     assert not found, "\n".join(found)
 
 

@@ -74,7 +74,7 @@ def kept(draws: Draws, block: str = "theta") -> np.ndarray:
 def stored(build: Build, draws: Draws) -> object:
     """Return the draws with their energies, as a run stores them."""
     data, module = data_of(build), module_of(build)
-    inputs = prepare_inputs(module, build, draws.settings, data, 0)
+    inputs = prepare_inputs(module, build, draws.settings, data)
     known = energies_of(module, build, inputs, data, draws, asked=True)
     return to_datatree(draws, build, data, "0" * 64, "", known)
 
@@ -82,7 +82,8 @@ def stored(build: Build, draws: Draws) -> object:
 def in_pieces(build: Build, pieces: Iterable[int], shape: str = "shipped") -> np.ndarray:
     """Return all that a chain draws by so many calls of `run`, each of so many draws: blocks, then what it counts."""
     module, data, pieces = module_of(build, shape=shape), data_of(build), [*pieces]
-    inputs, sizes = prepare_inputs(module, build, build.run, data, sum(pieces)), resolve_sizes(build, data)
+    inputs, sizes = prepare_inputs(module, build, build.run, data), resolve_sizes(build, data)
+    inputs = replace(inputs, draws=sum(pieces))
     noise, batch = module.seed_streams(3, 2)
     state = {name: np.full(extent(size, sizes) or 1, 0.3) for name, size in module.blocks}
     chain = start_chain(module, inputs, state, noise[1], batch[1])
