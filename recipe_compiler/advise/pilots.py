@@ -43,9 +43,6 @@ LEAST_ENTRIES = 30
 """What a step costs at least, in entries of the data that are read."""
 
 
-LONGEST = 10.0
-"""The most steps of a move, at first."""
-
 BRIEF = 1e6
 """Entries of the data that all chains read in some milliseconds, one after the other."""
 

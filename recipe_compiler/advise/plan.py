@@ -26,8 +26,8 @@ from recipe_compiler.advise.linear_step import CONTROL_VARIATES
 from recipe_compiler.advise.linearized_chain import MOST_COORDINATES, LinearizedChain
 from recipe_compiler.advise.measure import SHORTER, MeasuredSettings, measure
 from recipe_compiler.advise.missed_modes import PLANNED, main_mode, minima
-from recipe_compiler.advise.pilots import LONGEST, Pilots, value_of
-from recipe_compiler.advise.roles import Open, ParameterRole, open_parameters
+from recipe_compiler.advise.pilots import Pilots, value_of
+from recipe_compiler.advise.roles import LONGEST, Open, ParameterRole, open_parameters
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.search import Choice, choose, seconds_of_step, slowest
 from recipe_compiler.advise.spread import MANY, decimals

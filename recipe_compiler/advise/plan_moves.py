@@ -17,9 +17,9 @@ from recipe_compiler.advise.chosen import Pace, Plan
 from recipe_compiler.advise.entries import ChosenEntries, matched_mass, states
 from recipe_compiler.advise.missed_modes import READ, missed_mode, mode_of
 from recipe_compiler.advise.moments import AGREE, LEAST, apart, effective_shares, r_hats
-from recipe_compiler.advise.pilots import CHAINS, LONGEST, Pilots
+from recipe_compiler.advise.pilots import CHAINS, Pilots
 from recipe_compiler.advise.plan import SPREAD, WARMUP
-from recipe_compiler.advise.roles import ParameterRole, open_parameters
+from recipe_compiler.advise.roles import LONGEST, ParameterRole, open_parameters
 from recipe_compiler.advise.spread import MANY, inverse
 from recipe_compiler.errors import RunError
 from recipe_compiler.program.atoms import names_of

@@ -13,6 +13,9 @@ from recipe_compiler.run.sizes import declared_parameters
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 
+LONGEST = 10.0
+"""The most steps of a move, at first."""
+
 
 class ParameterRole(Enum):
     """What a parameter is matched to."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.linear_step import AS_IT_IS, CONTROL_VARIATES
 from recipe_compiler.advise.linearized_chain import LinearizedChain, Width
-from recipe_compiler.advise.roles import Open, ParameterRole
+from recipe_compiler.advise.roles import LONGEST, Open, ParameterRole
 from recipe_compiler.advise.spread import decimals, eigenvalues, inverse, unit
 from recipe_compiler.advise.suggestions import rounded
 from recipe_compiler.audit.figures import NoLawError
@@ -97,7 +97,7 @@ def seconds_of_step(linearized: LinearizedChain) -> tuple[float, float]:
 
 
 def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Array]:
-    """Return the value of each open parameter: mass M = K, friction gamma M, preconditioner inv(K).
+    """Return the value of each open parameter: mass M = K, friction gamma M, preconditioner inv(K), a length.
 
     Each is a matrix, the diagonal of one, or a number, as it is declared; of a K that is a diagonal none is a matrix.
     """
@@ -107,7 +107,11 @@ def matched(open_ones: tuple[Open, ...], K: Array, gamma: float) -> dict[str, Ar
         ParameterRole.FRICTION: gamma * mass,
         ParameterRole.PRECONDITIONER: decimals(inverse(K)),
     }
-    of_number = {ParameterRole.FRICTION: gamma, ParameterRole.PRECONDITIONER: 1.0 / float(eigenvalues(K)[-1])}
+    of_number = {
+        ParameterRole.FRICTION: gamma,
+        ParameterRole.PRECONDITIONER: 1.0 / float(eigenvalues(K)[-1]),
+        ParameterRole.LENGTH: LONGEST,
+    }
 
     def value(one: Open) -> Array:
         if one.is_number:

@@ -12,13 +12,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.advise.acceptance import tuned
+from recipe_compiler.advise.acceptance import measured, tuned
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.choose import trajectories
 from recipe_compiler.advise.forecast import NoForecastError, linearized_chain_of
 from recipe_compiler.advise.pilots import LEAST_ENTRIES, Pilots
 from recipe_compiler.advise.plan import BATCH
-from recipe_compiler.advise.roles import Open, open_parameters
+from recipe_compiler.advise.roles import LONGEST, Open, ParameterRole, open_parameters
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.search import Choice, choose, matched
 from recipe_compiler.advise.spread import decimals, unit
@@ -40,7 +40,7 @@ from recipe_compiler.spec.model import Data
 
 Array = NDArray[np.float64]
 
-HMC = trajectories()
+HMC = trajectories("longest")
 """The moves that a run takes where it names none, as `recipe run hmc` does."""
 AROUND = 250
 """Draws of a chain of warm-up that tell the mean."""
@@ -108,7 +108,7 @@ class PyMCModel:
         ----------
         sampler : Model, optional
             Of dynamics alone: `rc.compile("sghmc", scheme="baoab", variant="minibatch")`. Left out, Hamiltonian Monte
-            Carlo with trajectories of 1 to 20 steps.
+            Carlo, whose trajectories are as long as has most effective draws per gradient.
         draws, warmup, thin, chains, seed
             As of `sample` of a module. Tuning comes before `warmup`, from which nothing more is chosen.
         step_size : float, optional
@@ -165,10 +165,16 @@ class PyMCModel:
                 is_own = build.has_acceptance
                 tuner, given = (own, parameters) if is_own else (models.compile("hmc", scheme=HMC), {})
                 left = open_ones if is_own else open_parameters(tuner.build.document)
+                lengths = [one.name for one in left if one.role is ParameterRole.LENGTH]
+                left = tuple(one for one in left if one.name not in lengths)
                 module = loaded if is_own else tuner.load()
                 module._try_given(self.grad_U, self.U, self.data, theta, 0, 0, check)
-                pilots = _chains(_Sampler.of_model(self, tuner, module, given), theta)
+                pilots = _chains(_Sampler.of_model(self, tuner, module, given), theta).lasting(LONGEST, lengths)
                 values, eps = tuned(pilots, left, None, accept, 1, say)
+                if is_own and step_size is None:
+                    found, pilots = measured(pilots, left, values, eps, accept, 1, None, say)
+                    eps, thin = found.eps, found.thin if thin is None else thin
+                values = {**values, **pilots.lengths} if is_own else values
                 if step_size is None and not is_own:
                     mean = pilots.moved(values, eps, 1, AROUND).theta.mean(axis=(0, 1))
                     at = _Sampler.of_model(self, own, loaded, parameters, batch_size)
@@ -179,7 +185,7 @@ class PyMCModel:
                 elif not is_own:
                     values = matched(open_ones, values["M"], 1.0)
                 step_size = eps if step_size is None else step_size
-                chosen |= {name: np.diag(value) if value.ndim == 1 else value for name, value in values.items()}
+                chosen |= {name: np.diag(own) if own.ndim == 1 else own[()] for name, own in values.items()}
                 theta = pilots.theta
             say("drawing")
             more = {} if batch_size is None else {"batch_size": batch_size}
