@@ -210,7 +210,7 @@ class Pilots:
                 f"step_size: auto: U is not finite where chain {lost + 1} of warm-up begins, so no move can be "
                 "accepted or rejected; state an `init` where it is"
             )
-        names = self.sampler.module.told
+        names = self.sampler.module.reported
         theta = np.stack([self._draws(chain) for chain in found])
         self.budget.keep(theta, self.steps * thin)
         if not names:  # draws by laws are always taken

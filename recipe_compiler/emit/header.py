@@ -9,7 +9,7 @@ from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.derive.show import row_texts
 from recipe_compiler.emit.citations import citation
 from recipe_compiler.emit.module import FORMAT
-from recipe_compiler.emit.print_chain import told_by
+from recipe_compiler.emit.print_chain import reported_by
 from recipe_compiler.emit.sampler import OF_ALL, DrawnArray, Keyword, Sampler, shape_text
 from recipe_compiler.formula.shapes import Kind, Size
 from recipe_compiler.formula.show import text
@@ -123,7 +123,7 @@ def _origin(build: Build, digest: str) -> Iterator[str]:
     yield "their authors' own."
 
 
-_TOLD = {
+_MEANINGS = {
     ACCEPTANCE: "mean acceptance probability of the moves of a draw",
     UNSOLVED: "number of moves rejected because the implicit step was not solved or not finite",
     IRREVERSIBLE: "number of moves rejected because the reverse move does not return to the start",
@@ -135,9 +135,9 @@ _TOLD = {
 """What draws hold of the moves."""
 
 
-def _told(scheme: Scheme) -> Mapping[str, str]:
+def _meanings(scheme: Scheme) -> Mapping[str, str]:
     """Return the meaning of what draws hold of the moves of a scheme, for each kind of move."""
-    found = dict(_TOLD)
+    found = dict(_MEANINGS)
     for k, move in enumerate(scheme.accepted):
         kind = scheme.kind_of(move)
         found[of_kind(ACCEPTANCE, k)] = f"mean acceptance probability of {kind}"
@@ -147,8 +147,8 @@ def _told(scheme: Scheme) -> Mapping[str, str]:
 
 def _drawn(sampler: Sampler) -> Iterator[str]:
     yield from (_piece(piece) for piece in sampler.pieces)
-    told = _told(sampler.build.scheme)
-    yield from (f"{name}: a number, {told[name]}" for name, _ in told_by(sampler.kernel))
+    meanings = _meanings(sampler.build.scheme)
+    yield from (f"{name}: a number, {meanings[name]}" for name, _ in reported_by(sampler.kernel))
 
 
 def _section(name: str, lines: Iterable[str]) -> str:

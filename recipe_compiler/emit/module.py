@@ -33,7 +33,7 @@ from recipe_compiler.emit.support.text import support_text
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.lower_energies import lower_energies, lower_full_gradient
 from recipe_compiler.program.program import REST, ROWS, Program, steps_at_head, symbolic_sizes
-from recipe_compiler.program.step_stats import TOLD
+from recipe_compiler.program.step_stats import REPORTED
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.open_target import GRADIENT, POTENTIAL
 
@@ -48,7 +48,7 @@ _WORDS = """
     POTENTIAL_BLOCK ENERGY_CONSTANTS prepare_full_gradient full_gradient full_potential log_likelihood auxiliary_energy
     prepare_energies at_step at_stage
 """
-OWN = frozenset((*_WORDS.split(), *(f"{name}{ending}" for name in TOLD for ending in ("", "_sum", "_draws"))))
+OWN = frozenset((*_WORDS.split(), *(f"{name}{ending}" for name in REPORTED for ending in ("", "_sum", "_draws"))))
 """Names that every emitted module has for itself."""
 
 OF_ANY = frozenset((POTENTIAL, GRADIENT, REST, ROWS, "check", "work", "STEP_ARGUMENTS", "STEP_LEAVES"))

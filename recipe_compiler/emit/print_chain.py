@@ -17,7 +17,7 @@ from recipe_compiler.program.loops import STREAM_WORDS, Array
 from recipe_compiler.program.lower import GRADIENT
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import Program
-from recipe_compiler.program.step_stats import TOLD, TRIES
+from recipe_compiler.program.step_stats import REPORTED, TRIES
 
 RUN = '@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy", fastmath=_FASTMATH)'
 """What the function around the loop is compiled with."""
@@ -108,17 +108,17 @@ def _chunks_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str]:
 
 def _registers_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str]:
     """Yield the loop of a chain of scalars: state and random state are read once, and written back at the end."""
-    step, told = kernel.chain_step, told_by(kernel)
+    step, reported = kernel.chain_step, reported_by(kernel)
     rooms = (f"{a.name} = np.empty({shape_text(a.sizes)})" for a in step.work if a.name != CLIPPED)
     blocks, state = (entries(kernel, of) for of in (program.blocks, (*program.blocks, *carried(program))))
     words = tuple(("noise_state", k, word.name) for k, word in enumerate(STREAM_WORDS))
     drawn = ", ".join(word.name for word in STREAM_WORDS)
-    targets = (*(name for _, _, name in state), *(value for _, value in told))
+    targets = (*(name for _, _, name in state), *(value for _, value in reported))
     return print_loop(
         begin=(
             *indented(4, rooms),
             *(f"    {name} = {array}[{k}]" for array, k, name in state),
-            *(f"    {summed(name)} = 0.0" for name, _ in told),
+            *(f"    {summed(name)} = 0.0" for name, _ in reported),
             *(f"    {name} = {array}[{k}]" for array, k, name in words),
             f"    done = {rows}",
         ),
@@ -126,11 +126,11 @@ def _registers_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str
         step=(
             *(f"            {name}, {drawn} = _next_normal({drawn})" for *_, name in entries(kernel, kernel.noises)),
             *assigned(targets, step.name, step.arguments, 12),
-            *(f"            {summed(name)} += {value}" for name, value in told),
+            *(f"            {summed(name)} += {value}" for name, value in reported),
         ),
         keep=(
             *(f"        {block}_draws[kept, {k}] = {name}" for block, k, name in blocks),
-            *_kept_told(kernel),
+            *_kept_reports(kernel),
             "        finite = True",
             *(f"        finite = finite and abs({name}) <= {LARGEST}" for name in finite_scalars(program, kernel)),
             "        if not finite:",
@@ -164,7 +164,7 @@ def run_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
         *(("batch_state", *shuffled) if minibatch else ()),
         *((CLIPPED,) if _clips(kernel) else ()),
         *(f"{block.name}_draws" for block in program.blocks),
-        *(f"{name}_draws" for name, _ in told_by(kernel)),
+        *(f"{name}_draws" for name, _ in reported_by(kernel)),
     )
 
 
@@ -173,17 +173,17 @@ def summed(name: str) -> str:
     return f"{name}_sum"
 
 
-def told_by(kernel: Kernel) -> tuple[tuple[str, str], ...]:
+def reported_by(kernel: Kernel) -> tuple[tuple[str, str], ...]:
     """Return what a step reports of its moves (acceptance, refusals), by name, and the scalar that holds it."""
     given = {array.name for array in kernel.chain_step.outputs}
-    return tuple((name, _number(kernel, name)) for name in TOLD if kernel.scalars(name) or name in given)
+    return tuple((name, _number(kernel, name)) for name in REPORTED if kernel.scalars(name) or name in given)
 
 
-def mean_of(kernel: Kernel, told: str, sums: Callable[[str], str]) -> str:
+def mean_of(kernel: Kernel, reported: str, sums: Callable[[str], str]) -> str:
     """Return the mean of a statistic over moves or steps, its sum where it is a count; `sums` says where sums are."""
-    if (count := TRIES.get(told)) is None:
-        return sums(told)
-    return f"{sums(told)} / {sums(count) if count in dict(told_by(kernel)) else 'thin'}"
+    if (count := TRIES.get(reported)) is None:
+        return sums(reported)
+    return f"{sums(reported)} / {sums(count) if count in dict(reported_by(kernel)) else 'thin'}"
 
 
 def finite_scalars(program: Program, kernel: Kernel) -> tuple[str, ...]:
@@ -191,9 +191,9 @@ def finite_scalars(program: Program, kernel: Kernel) -> tuple[str, ...]:
     return tuple(name for *_, name in entries(kernel, (*program.blocks, *_energy(program))))
 
 
-def _kept_told(kernel: Kernel) -> Iterator[str]:
+def _kept_reports(kernel: Kernel) -> Iterator[str]:
     """Yield the lines that write down the mean acceptance since the draw before, and how many moves were guarded."""
-    for name, _ in told_by(kernel):
+    for name, _ in reported_by(kernel):
         yield f"        {name}_draws[kept, 0] = {mean_of(kernel, name, summed)}"
         yield f"        {summed(name)} = 0.0"
 
@@ -265,13 +265,13 @@ def _contract(program: Program) -> str:
 
 def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str]:
     """Yield the loop of a chain whose new state is written beside the old one, and copied."""
-    step, told = kernel.chain_step, told_by(kernel)
+    step, reported = kernel.chain_step, reported_by(kernel)
     work = (array for array in (*step.outputs, *step.work, *kernel.noises) if array.name != CLIPPED)
     return print_loop(
         begin=(
             *_rooms(program, (*work, *(kernel.sums.outputs if kernel.sums else ()))),
             *(call("    sums", kernel.sums.arguments, 4) if kernel.sums else ()),
-            *(f"    {summed(name)} = 0.0" for name, _ in told),
+            *(f"    {summed(name)} = 0.0" for name, _ in reported),
         ),
         rows=rows,
         step=(
@@ -279,9 +279,9 @@ def _arrays_loop(program: Program, kernel: Kernel, rows: str) -> Iterator[str]:
             *(f"            _fill_normals(noise_state, {array.name})" for array in kernel.noises),
             *call(f"            {step.name}", step.arguments, 12),
             *_moved_on(program, kernel),
-            *(f"            {summed(name)} += {value}" for name, value in told),
+            *(f"            {summed(name)} += {value}" for name, value in reported),
         ),
-        keep=(*_kept_told(kernel), *_keep(program)),
+        keep=(*_kept_reports(kernel), *_keep(program)),
         end=(f"    return {rows}",),
     )
 

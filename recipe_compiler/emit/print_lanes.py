@@ -18,7 +18,7 @@ from recipe_compiler.emit.print_chain import (
     indented,
     mean_of,
     print_loop,
-    told_by,
+    reported_by,
 )
 from recipe_compiler.emit.print_procedure import LOOP
 from recipe_compiler.program.kernel import Kernel
@@ -27,7 +27,7 @@ from recipe_compiler.program.program import Program
 
 LANES = 64
 
-NOISE, TOLD = "lanes_noise", "lanes_told"
+NOISE, REPORTS = "lanes_noise", "lanes_told"
 """The normals of a step, and the sums since the draw before of what each step tells of its moves; a row of 64 each."""
 
 
@@ -46,13 +46,13 @@ def lanes_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
 
 
 def lanes_state(program: Program, kernel: Kernel) -> tuple[str, ...]:
-    """Return the names of the scalars of a lane, in order: of the blocks, then of what a step passes on beside them."""
+    """Return the names of the scalars of a lane, in order: of the blocks, then of what a step passes on more them."""
     return tuple(name for *_, name in entries(kernel, (*program.blocks, *carried(program))))
 
 
 def print_step_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `step_lanes`."""
-    state, normals, told = lanes_state(program, kernel), _normals(kernel), told_by(kernel)
+    state, normals, reported = lanes_state(program, kernel), _normals(kernel), reported_by(kernel)
     step = kernel.chain_step
     yield LOOP
     yield from call("def step_lanes", _step_arguments(program, kernel), 0, ":")
@@ -60,20 +60,20 @@ def print_step_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     yield f"    for lane in range(np.uint64({LANES})):"
     for array, names in (("lanes", state), (NOISE, normals)):
         yield from (f"        {name} = {array}[{_place(k)}]" for k, name in enumerate(names))
-    targets = (*state, *(value for _, value in told))
+    targets = (*state, *(value for _, value in reported))
     yield from assigned(targets, step.name, step.arguments, 8)
     yield from (f"        lanes[{_place(k)}] = {name}" for k, name in enumerate(state))
-    yield from (f"        {TOLD}[{_place(k)}] += {value}" for k, (_, value) in enumerate(told))
+    yield from (f"        {REPORTS}[{_place(k)}] += {value}" for k, (_, value) in enumerate(reported))
 
 
 def print_run_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the lines of `run_lanes`."""
     yield RUN
     yield from call("def run_lanes", lanes_arguments(program, kernel), 0, ":")
-    told = " What moves tell follows the blocks of a draw." if told_by(kernel) else ""
+    more = " What moves tell follows the blocks of a draw." if reported_by(kernel) else ""
     says = f"Entry k of the state of lane l is lanes[{LANES} * k + l], in a row of lanes_draws too; word w of its"
     says += (
-        f" random state is noise_state[{LANES} * w + l].{told} Each kept[l] counts its draws before it left the finite"
+        f" random state is noise_state[{LANES} * w + l].{more} Each kept[l] counts its draws before it left the finite"
     )
     says += " numbers. Fastest where lanes and noise_state start at multiples of 512 bytes."
     yield f'    """Advance {LANES} chains and keep every thin-th state of each in a row of lanes_draws.'
@@ -86,11 +86,11 @@ def print_run_lanes(program: Program, kernel: Kernel) -> Iterator[str]:
 
 def _lanes_loop(program: Program, kernel: Kernel) -> Iterator[str]:
     """Yield the loop of chains side by side."""
-    blocks, told, count = len(entries(kernel, program.blocks)), told_by(kernel), len(_normals(kernel))
+    blocks, reported, count = len(entries(kernel, program.blocks)), reported_by(kernel), len(_normals(kernel))
     state = lanes_state(program, kernel)
     steps = max(8 // count, 1 + count % 2) if count else 1  # as rows come in pairs, and longer loops cost less
     rooms = (f"    {NOISE} = _empty_rows({count * steps + count * steps % 2})",) if count else ()
-    rooms += (f"    {TOLD} = _empty_rows({len(told)})", f"    {TOLD}[:] = 0.0") if told else ()
+    rooms += (f"    {REPORTS} = _empty_rows({len(reported)})", f"    {REPORTS}[:] = 0.0") if reported else ()
     drawn, noise = tuple[str, ...](), NOISE
     if steps > 1:
         many = f"{NOISE}[: {LANES * count} * min({steps}, thin - turn)]"
@@ -111,26 +111,26 @@ def _lanes_loop(program: Program, kernel: Kernel) -> Iterator[str]:
             *(f"            finite &= abs(lanes[{_place(state.index(name))}]) <= {LARGEST}"
               for name in finite_scalars(program, kernel)),
             "            kept[lane] += finite",
-            *_kept_told(kernel, blocks),
+            *_kept_reports(kernel, blocks),
             f"        for entry in range({LANES * blocks}):",
             "            lanes_draws[draw, entry] = lanes[entry]",
         ),
     )  # fmt: skip
 
 
-def _kept_told(kernel: Kernel, blocks: int) -> Iterator[str]:
+def _kept_reports(kernel: Kernel, blocks: int) -> Iterator[str]:
     """Yield the lines that write what the moves of a draw told behind its blocks, and begin anew."""
-    names = tuple(name for name, _ in told_by(kernel))
+    names = tuple(name for name, _ in reported_by(kernel))
     for k, name in enumerate(names):
-        mean = mean_of(kernel, name, lambda one: f"{TOLD}[{_place(names.index(one))}]")
+        mean = mean_of(kernel, name, lambda one: f"{REPORTS}[{_place(names.index(one))}]")
         yield f"            lanes_draws[draw, {_place(blocks + k)}] = {mean}"
-    yield from (f"            {TOLD}[{_place(k)}] = 0.0" for k in range(len(names)))
+    yield from (f"            {REPORTS}[{_place(k)}] = 0.0" for k in range(len(names)))
 
 
 def _step_arguments(program: Program, kernel: Kernel) -> tuple[str, ...]:
     """Return the names of the arguments of `step_lanes`, in order."""
     noise = (NOISE,) if _normals(kernel) else ()
-    return ("lanes", *((TOLD,) if told_by(kernel) else ()), *_given(program, kernel), *noise, "eps")
+    return ("lanes", *((REPORTS,) if reported_by(kernel) else ()), *_given(program, kernel), *noise, "eps")
 
 
 def _place(k: int) -> str:

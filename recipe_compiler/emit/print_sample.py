@@ -5,7 +5,7 @@ from json import dumps
 from textwrap import wrap
 
 from recipe_compiler.emit.print_body import FILLED, WIDTH, call, filled
-from recipe_compiler.emit.print_chain import carried, run_arguments, told_by
+from recipe_compiler.emit.print_chain import carried, reported_by, run_arguments
 from recipe_compiler.emit.print_numpy import NotInNumpyError, Spelling, print_numpy
 from recipe_compiler.emit.print_start import bare
 from recipe_compiler.emit.sampler import Keyword, Sampler, shape_text
@@ -184,7 +184,7 @@ def _totals(own: Sampler) -> Iterator[str]:
     if block is None or not own.total or not block.shape.sizes or _size(block.shape.sizes[0]) == own.total:
         return
     size = block.shape.sizes[0]
-    if isinstance(size, str) and size not in own.told:
+    if isinstance(size, str) and size not in own.of_arguments:
         yield f"{_size(size)} = {own.total}"
     elif not (isinstance(size, int) and own.total.isdigit()):
         yield f'_check_total("{block.name}", {_size(size)}, {own.total})'
@@ -256,7 +256,7 @@ def _chains(own: Sampler) -> Iterator[str]:
         counts = ("batch_size", ROWS) if own.program.variant == "minibatch" else ("0", "0")
         at = f'[start["{block}"] for start in starts]'
         yield from call("try_draws = _try_given", (GRADIENT, POTENTIAL, REST, at, *counts, "check"), 0)
-    for name, _ in told_by(own.kernel):
+    for name, _ in reported_by(own.kernel):
         yield f'drawn["{name}"] = np.empty((chains, warmup + draws, 1))'
     batches = "batches" if "batch_state" in arguments else "_"
     yield f"noise, {batches} = seed_streams(seed, chains, first_chain)"
@@ -335,7 +335,7 @@ def _listed(name: str, each: str, over: str, parts: list[str] | None = None) -> 
 def _cut(own: Sampler) -> Iterator[str]:
     """Yield lines that cut draws into the target's blocks, on their own scales, and return them by name."""
     found = {piece.name: piece.drawn for piece in own.pieces}
-    found |= {name: f'drawn["{name}"][:, :, 0]' for name, _ in told_by(own.kernel)}
+    found |= {name: f'drawn["{name}"][:, :, 0]' for name, _ in reported_by(own.kernel)}
     exponential = any(piece.exponential for piece in own.pieces)
     lines = [*_dict("return ", found, 12 if exponential else 8)]
     if any(".reshape(chains, draws" in drawn for drawn in found.values()):

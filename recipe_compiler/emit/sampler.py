@@ -67,7 +67,7 @@ class Sampler:
     given: tuple[Keyword, ...]
     sizes: tuple[tuple[str, str], ...]
     """Sizes that only a keyword tells, each with its default."""
-    told: Set[Size]
+    of_arguments: Set[Size]
     """Sizes that arrays or keywords tell."""
     total: str
     """How many coordinates the target's blocks have together; empty where that is not told."""
@@ -152,15 +152,15 @@ def sampler_of(
     given.sort(key=lambda one: one.by_formula)  # formulas may need the sizes, and values, of others
     stated = {names.get(name, name): number for name, number in build.sizes}
     arrays = [one.parameter.shape.sizes for one in given if not one.by_formula]  # these tell sizes, as the data do
-    told = {size for sizes in (*arrays, *(datum.axes for datum in program.data)) for size in sizes}
-    inside = program.gradient.block.shape.sizes if program.gradient and _total(build, by, inner, told) else ()
-    left = (size for size in symbolic_sizes(program) if size not in told and size not in inside)
+    of_arguments = {size for sizes in (*arrays, *(datum.axes for datum in program.data)) for size in sizes}
+    inside = program.gradient.block.shape.sizes if program.gradient and _total(build, by, inner, of_arguments) else ()
+    left = (size for size in symbolic_sizes(program) if size not in of_arguments and size not in inside)
     of_any = "None" if program.rest else ""  # a start may tell it
     keywords = tuple((size, str(stated[size]) if size in stated else of_any) for size in left)
-    told |= {name for name, _ in keywords}
+    of_arguments |= {name for name, _ in keywords}
     pieces, domains = tuple(_pieces(build, program, by, inner)), tuple(_domains(derivation, program, inner))
-    total = _total(build, by, inner, told)
-    return Sampler(build, program, kernel, start, tuple(given), keywords, told, total, pieces, domains)
+    total = _total(build, by, inner, of_arguments)
+    return Sampler(build, program, kernel, start, tuple(given), keywords, of_arguments, total, pieces, domains)
 
 
 def shape_text(sizes: Iterable[Size]) -> str:
@@ -177,11 +177,11 @@ def _domains(derivation: Derivation, program: Program, by: Spelling) -> Iterator
                 yield own.name, ", ".join((f'"{block.domain.name.value}"', *bounds(block.domain, by)))
 
 
-def _total(build: Build, by: Spelling, inner: Spelling, told: Set[Size]) -> str:
+def _total(build: Build, by: Spelling, inner: Spelling, of_arguments: Set[Size]) -> str:
     """Return how many coordinates the target's blocks have together, by sizes that are told; empty without one."""
     sizes = (by.size(size) for block in build.target.declarations.blocks for size in block.sampled.shape.sizes)
     ends = [end for _, (_, end) in places(build, inner)]
-    return ends[-1] if ends and all(size.isdigit() or size in told for size in sizes) else ""
+    return ends[-1] if ends and all(size.isdigit() or size in of_arguments for size in sizes) else ""
 
 
 def _pieces(build: Build, program: Program, by: Spelling, inner: Spelling) -> Iterator[DrawnArray]:

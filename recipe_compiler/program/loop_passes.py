@@ -28,7 +28,7 @@ from recipe_compiler.program.prefetch import reads_ahead
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.scalar_replacement import registers
 from recipe_compiler.program.split_long_lines import shorten
-from recipe_compiler.program.step_stats import TOLD
+from recipe_compiler.program.step_stats import REPORTED
 from recipe_compiler.program.traverse import every, flat_items, with_bodies
 from recipe_compiler.program.unroll import unroll
 from recipe_compiler.program.unroll_rows import has_small_rows, small_rows
@@ -66,7 +66,7 @@ def _in_registers(program: Program, kernel: Kernel) -> Kernel:
     """Return the kernel with the state and all of a step in scalars; parameters stay as they are given."""
     step = kernel.chain_step
     work = [array for own in kernel.procedures for array in (*own.work, *own.outputs)]
-    count = sum(array.name not in TOLD for array in step.outputs)
+    count = sum(array.name not in REPORTED for array in step.outputs)
     whole = {CLIPPED, *_passed_on(kernel)}
     held = (*step.inputs[:count], *kernel.noises, *(a for a in work if a.sizes and a.name not in whole))
     straight = kernel.mapped(lambda own: replace(own, body=without_views(unroll(own.body))))

@@ -280,7 +280,7 @@ def lower_cycle(
     code = map(Array, program.functions)
     inputs = (*code, *values, *others, *normals, *stream, Array("eps"))
     outputs = tuple(block_array(program.left[name], shape) for name, shape in shapes.items())
-    outputs += tuple(Array(name, (1,)) for name in _told_names(cycle))
+    outputs += tuple(Array(name, (1,)) for name in _reported_names(cycle))
     draws = f"draw from {STREAM.name} alone" if stream else "draw nothing"
     says = (f"one step, a cycle of moves: {', '.join(array.name for array in outputs)}; {draws}.",)
     work = tuple(dict.fromkeys(array for own in lowered for array in own.work))
@@ -307,7 +307,7 @@ def _by_code(defined: Definitions, move: CodeMove, program: Program) -> Lowered:
     return Lowered(body, (), _room(program, *((one.new, one.block.shape) for one in move.handed)))
 
 
-def _told(name: str, number: int) -> Assign:
+def _report(name: str, number: int) -> Assign:
     return Assign(Ref(name, (0,)), Constant(Fraction(number)))
 
 
@@ -330,11 +330,11 @@ def _guards(cycle: Cycle) -> tuple[str, ...]:
     return (UNSOLVED, IRREVERSIBLE) if any(move.is_solved for move in cycle.accepted) else ()
 
 
-def _told_names(cycle: Cycle) -> tuple[str, ...]:
+def _reported_names(cycle: Cycle) -> tuple[str, ...]:
     """Return what a cycle tells beside its state: of what is accepted or refused, and of levels that places reach."""
-    told = [(mean, *((TRIES[mean],) if _some_left_out(own) else ())) for mean, own in _statistics(cycle) if own]
-    few = (TOO_FEW,) if any(draw.told for draw in cycle.draws) else ()
-    names = tuple(name for own in told for name in own)
+    reported = [(mean, *((TRIES[mean],) if _some_left_out(own) else ())) for mean, own in _statistics(cycle) if own]
+    few = (TOO_FEW,) if any(draw.reported for draw in cycle.draws) else ()
+    names = tuple(name for own in reported for name in own)
     return (*names[:1], *_guards(cycle), *names[1:], *few)
 
 
@@ -342,16 +342,16 @@ def _tried(cycle: Cycle) -> Iterator[Statement]:
     """Yield what begins to count what is accepted or refused by what is done in each cycle; nothing where all is."""
     for mean, moves in _statistics(cycle):
         if _some_left_out(moves) and (mean != ACCEPTANCE or len(moves) > 1):
-            yield _told(TRIES[mean], sum(move.every == 1 for move in moves))
+            yield _report(TRIES[mean], sum(move.every == 1 for move in moves))
 
 
 def _counts(cycle: Cycle, move: Move, probability: Ref) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
     """Return what counts a move that is not done in each cycle, and what tells zeros where it is not done."""
     counts = [TRIES[mean] for mean, moves in _statistics(cycle) if move in moves]
     if isinstance(move, Draw):
-        return (), (_told(move.told, 0),) if move.told else ()
+        return (), (_report(move.reported, 0),) if move.reported else ()
     if cycle.accepted == (move,):
-        return (_told(TRIED, 1),), tuple(_told(name, 0) for name in (ACCEPTANCE, *_guards(cycle), TRIED))
+        return (_report(TRIED, 1),), tuple(_report(name, 0) for name in (ACCEPTANCE, *_guards(cycle), TRIED))
     zeros = (Assign(probability, ZERO),) if counts else ()
     return tuple(Increment(Ref(name, (0,)), ONE) for name in counts), zeros
 
@@ -367,8 +367,8 @@ def _reported(cycle: Cycle, probabilities: list[tuple[Move, Ref]]) -> Iterator[S
         if own and (name != ACCEPTANCE or len(own) > 1):
             share = (Constant(Fraction(1, len(own))),) if len(own) > 1 and not _some_left_out(moves) else ()
             yield Assign(Ref(name, (0,)), plus(tuple(Times((*share, one)) for one in own)))
-    if told := tuple(Ref(draw.told, (0,)) for draw in cycle.draws if draw.told):
-        yield Assign(Ref(TOO_FEW, (0,)), plus(told))
+    if reported := tuple(Ref(draw.reported, (0,)) for draw in cycle.draws if draw.reported):
+        yield Assign(Ref(TOO_FEW, (0,)), plus(reported))
 
 
 def _reflected(defined: Definitions, move: Involution, own: Lowered, moves: LoweredMoves) -> tuple[Lowered, Ref]:
@@ -404,9 +404,11 @@ def _decide(probability: Ref, drawn: str) -> Statement:
 
 def _drawn(move: Draw, own: LoweredDraw, program: Program) -> Lowered:
     """Return the call that draws a block by its law."""
-    _, *told = own.procedure.outputs
+    _, *reported = own.procedure.outputs
     room = _room(program, (move.new, move.block.shape))
-    return Lowered(call(own.procedure, {move.block.name: move.old}), own.normals, (*own.procedure.work, *room, *told))
+    return Lowered(
+        call(own.procedure, {move.block.name: move.old}), own.normals, (*own.procedure.work, *room, *reported)
+    )
 
 
 def call(procedure: Procedure | None, actual: Mapping[str, Argument], *targets: str) -> tuple[Invoke, ...]:
@@ -567,9 +569,9 @@ def _returned(
             *nested(loops, sums),
             Invoke("_returned", (LOG_RATIO, gap, extent), (Ref(LOG_RATIO),)),
         ]
-    told = zip((UNSOLVED, IRREVERSIBLE), counts, strict=True)
+    reported = zip((UNSOLVED, IRREVERSIBLE), counts, strict=True)
     guards = Invoke("_guards", (led, LOG_RATIO), tuple(map(Ref, counts)))
-    return (*body, guards, *(Assign(Ref(name, (0,)), Ref(count)) for name, count in told))
+    return (*body, guards, *(Assign(Ref(name, (0,)), Ref(count)) for name, count in reported))
 
 
 def _signed(value: Scalar, *, turned: bool) -> Scalar:

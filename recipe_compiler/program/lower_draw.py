@@ -170,7 +170,7 @@ def lower_draw(defined: Definitions, move: Draw, data: tuple[Datum, ...]) -> Low
     procedure = Procedure(
         name,
         _says(move, names),
-        (block_array(move.new, theta.shape), *((Array(move.told, (1,)),) if move.told else ())),
+        (block_array(move.new, theta.shape), *((Array(move.reported, (1,)),) if move.reported else ())),
         (*normals, *stream),
         work,
         (*views, *before, *kept, *body),
@@ -225,7 +225,7 @@ def _part(move: Draw) -> str:
 def _says_slices(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return how rows are drawn below levels, in words."""
     logits, log_w, level, *left = names
-    beyond = (f"{move.told} is 1 where a level is below {_stated(left[0], move.parameters[2])}.",) if left else ()
+    beyond = (f"{move.reported} is 1 where a level is below {_stated(left[0], move.parameters[2])}.",) if left else ()
     return (
         f"{_part(move)} is drawn by slices, which preserve its distribution: {level} = {log_w}[k] - E, E ~ "
         f"Exponential(1), k the place of a row; then its place from Categorical({logits}) among those with "
@@ -318,7 +318,7 @@ def _slices(defined: Definitions, move: Draw, out: str) -> _Parts:
     own = move.drawn.name
     weights = nested(((place, at),), (Assign(Ref(log_w, (at,)), values[1]),))
     by_row = bool(rows) and any(index == rows[0][0] for index in move.parameters[1].free)
-    count = (Invoke(TOLD_BELOW, (below, level, left), (Ref(below),)),) if move.told else ()
+    count = (Invoke(TOLD_BELOW, (below, level, left), (Ref(below),)),) if move.reported else ()
     body = (
         *(weights if by_row else ()),
         Assign(Ref(level), Constant(Fraction(0))),
@@ -336,12 +336,12 @@ def _slices(defined: Definitions, move: Draw, out: str) -> _Parts:
         _variate(Ref(k), CATEGORICAL_ABOVE, logits, log_w, Ref(level), sums),
         *_with_one(place, at, row, out, k),
     )
-    counted = (Assign(Ref(left), values[2]), Assign(Ref(below), Constant(Fraction(0)))) if move.told else ()
-    told = (Assign(Ref(move.told, (0,)), Ref(below)),) if move.told else ()
+    counted = (Assign(Ref(left), values[2]), Assign(Ref(below), Constant(Fraction(0)))) if move.reported else ()
+    reported = (Assign(Ref(move.reported, (0,)), Ref(below)),) if move.reported else ()
     before = (*counted, *(() if by_row else weights))
     work = tuple(Array(name, (place.size,)) for name in (logits, log_w, sums))
     stream = Stream(STREAM.name, nested(tuple(rows), body))
-    return ((logits, log_w, level, *((left,) if move.told else ())), (*before, stream, *told), (), work)
+    return ((logits, log_w, level, *((left,) if move.reported else ())), (*before, stream, *reported), (), work)
 
 
 def _shares(defined: Definitions, move: Draw, out: str) -> _Parts:

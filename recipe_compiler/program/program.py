@@ -381,7 +381,7 @@ class Draw:
     """The number of data N, likewise."""
     every: int = 1
     """As of `Refresh`."""
-    told: str = ""
+    reported: str = ""
     """What is 1 where a level is below what no place holds, else 0; empty where that is not told."""
 
     @property
@@ -610,10 +610,12 @@ class Cycle:
         along = (name for own in self.trajectories for name in own.names)
         images = (name for own in self.involutions for image in own.images for name in (image.at, image.new))
         own = (drawn.block.name for move in self.involutions for drawn in move.draws)
-        told = (draw.told for draw in self.draws)
+        reported = (draw.reported for draw in self.draws)
         handed = (one.new for move in self.codes for one in move.handed)
         coded = (*(name for move in self.codes for name in (move.argument, move.stream)), *handed)
-        return frozenset((*drawn, *along, *images, *own, *coded, *filter(None, (self.counter, self.counted, *told))))
+        return frozenset(
+            (*drawn, *along, *images, *own, *coded, *filter(None, (self.counter, self.counted, *reported)))
+        )
 
     @property
     def schedules(self) -> tuple[int, ...]:

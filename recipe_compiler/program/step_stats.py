@@ -21,7 +21,7 @@ def of_kind(name: str, k: int) -> str:
     return f"{name}_{k + 1}"
 
 
-TOLD = (
+REPORTED = (
     *(ACCEPTANCE, UNSOLVED, IRREVERSIBLE, TRIED, INVOLUTION_ACCEPTANCE, INVOLUTIONS_TRIED, TOO_FEW),
     *(of_kind(name, k) for k in range(MOST_MOVES) for name in (ACCEPTANCE, TRIED)),
 )

@@ -12,7 +12,7 @@ import sympy as sp
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.print_lanes import LANES, NOISE
-from recipe_compiler.emit.print_lanes import TOLD as TOLD_OF_LANES
+from recipe_compiler.emit.print_lanes import REPORTS as REPORTS_OF_LANES
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import Array
 from recipe_compiler.program.lower_cycle import OWN_STREAM
@@ -280,20 +280,20 @@ class Calls:
         kernel = self.module.kernel
         names = arguments_of(self.reader.functions[name])
         named = dict(zip(names, arguments, strict=True))
-        told = [TOLD_OF_LANES] if TOLD_OF_LANES in named else []
+        reports = [REPORTS_OF_LANES] if REPORTS_OF_LANES in named else []
         for other in names:
-            if other not in (*state, *told, *self.module.program.left, *self.drawn):
+            if other not in (*state, *reports, *self.module.program.left, *self.drawn):
                 self.check_own(other, named[other], name)
         given = {own: list(named[own]) for own in state}
         if NOISE in named:
             normals = LANES * sum(len(kernel.scalars(array.name)) for array in kernel.noises)
             given[NOISE] = list(named[NOISE][:normals])
-        changed = [named[own] for own in (*state, *told)]
+        changed = [named[own] for own in (*state, *reports)]
         require(all(x is not None for room in changed for x in room), f"gives {name} what is not set")
         answer = iter(self.oracle.ask(what, given, sum(map(len, changed))))
         for own in state:
             named[own][:] = [next(answer) for _ in named[own]]
-        for own in told:
+        for own in reports:
             named[own][:] += [next(answer) for _ in named[own]]
 
     def _variate(self, law: str, arguments: list[Value]) -> Value:

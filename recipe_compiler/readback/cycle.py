@@ -10,7 +10,7 @@ from math import lcm
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import told_by
+from recipe_compiler.emit.print_chain import reported_by
 from recipe_compiler.program.program import Cycle
 from recipe_compiler.readback.calls import Calls, entries_of
 from recipe_compiler.readback.moves import Gaussian, MovesMean
@@ -58,7 +58,7 @@ def _check_one(module: Module, here: Names, cycle: Cycle, before: int) -> None:
     same_trace(stated.oracle, calls.oracle, known, here)
     for name, new in module.program.left.items():
         same(replaced(stated.values[new], known), found(new), f"what is left of {name}", here)
-    reported = [name for name, _ in told_by(module.kernel)]
+    reported = [name for name, _ in reported_by(module.kernel)]
     require(set(reported) == stated.stats.keys(), f"reports {', '.join(reported)}")
     for name, value in stated.stats.items():
         same([value.xreplace(known)], found(name), f"the reported {name}", here)

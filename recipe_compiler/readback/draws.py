@@ -75,12 +75,12 @@ def _check_draw(module: Module, procedure: Procedure, mean: DrawMean, first: int
     calls.given["batch"] = np.array(mean.batch, object)
     normals = [n for array in procedure.inputs if array in module.kernel.noises for n in calls.given[array.name]]
     found = calls.execute(procedure)
-    new, told = mean.make(stated, normals)
+    new, reported = mean.make(stated, normals)
     same_trace(stated, read, {}, here)
     own, *beside = (list(found[array.name]) for array in procedure.outputs)
     for k, (entry, other) in enumerate(zip(new, own, strict=True)):
         same([entry], [other], f"entry {k} of {move.block.name} once {move.name} is drawn", here)
-    same(told, [entry for entries in beside for entry in entries], f"what the draw of {move.name} reports", here)
+    same(reported, [entry for entries in beside for entry in entries], f"what the draw of {move.name} reports", here)
     require(list(found[STREAM.name]) == calls.words, f"does not leave the last words of its stream after {move.name}")
     return read
 

@@ -65,7 +65,7 @@ class DrawMean:
 
     def make(self, oracle: Oracle, normals: Sequence[Scalar]) -> tuple[Entries, Entries]:
         """Return the entries of the potential's block after the draw, and its report."""
-        move, told = self.move, list[Scalar]()
+        move, reported = self.move, list[Scalar]()
         new = self.here.block(move.block)
         shape = move.drawn.shape
         count = len(positions(shape, self.here.sizes))
@@ -85,7 +85,7 @@ class DrawMean:
                     else:
                         place = oracle.place(PLACE, {"logits": logits})
                     drawn += [sp.Integer(int(k == place)) for k in range(size)]
-                told = [report] if move.told else []
+                reported = [report] if move.reported else []
             case "Dirichlet":  # gammas, and on the diagonal what the simplex does not have: sum(u)/sqrt(K) is normal
                 logs = [sp.log(oracle.variate("Gamma", [self.parameter(0, k)])) for k in range(count)]
                 level = oracle.variate("N") / sp.sqrt(count) - sp.Add(*logs) / count
@@ -97,7 +97,7 @@ class DrawMean:
             case _:
                 drawn = [*self._each(oracle, normals, count)]
         new[move.start : move.start + count] = drawn
-        return new, told
+        return new, reported
 
     def _each(self, oracle: Oracle, normals: Sequence[Scalar], count: int) -> Iterator[Scalar]:
         """Yield entry by entry what is made of its variates, or of its normal."""
@@ -120,7 +120,7 @@ class DrawMean:
         level = sp.Add(*(z * w for z, w in zip(held, weights, strict=False))) - oracle.variate("Exponential")
         reached = [oracle.reaches(w, level) for w in weights]
         own = [logit if reaches else UNSET for logit, reaches in zip(logits, reached, strict=True)]
-        if self.move.told:
+        if self.move.reported:
             given = {"before": [report], "level": [level], "rest": [self.parameter(2)]}
             (report,) = oracle.ask("the report of a level", given, 1)
         return oracle.place(PLACE_ABOVE, {"logits": own, "log weights": weights, "level": [level]}), report

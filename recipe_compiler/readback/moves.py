@@ -96,7 +96,7 @@ class MovesMean:
                     case Draw():
                         at = {block.name: self.values[newest.get(block.name, block.name)] for block in self._blocks}
                         count = len(made[move.block.name])
-                        answer = self.oracle.ask(f"draw {draws.index(move) + 1}", at, count + bool(move.told))
+                        answer = self.oracle.ask(f"draw {draws.index(move) + 1}", at, count + bool(move.reported))
                         made[move.block.name], few = answer[:count], few + answer[count:]
                     case CodeMove():
                         made = self._code(move, made)
@@ -111,7 +111,7 @@ class MovesMean:
         if self.cycle.counter:
             self.values[self.cycle.counted] = [x + 1 for x in self.values[self.cycle.counter]]
         self._report(taken)
-        self.stats |= {TOO_FEW: sp.Add(*few)} if any(draw.told for draw in draws) else {}
+        self.stats |= {TOO_FEW: sp.Add(*few)} if any(draw.reported for draw in draws) else {}
 
     def _report(self, taken: Sequence[tuple[Move, Scalar]]) -> None:
         """Report mean probabilities of acceptance; sums and counts where moves are not due in each cycle."""

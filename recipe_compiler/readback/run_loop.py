@@ -10,11 +10,11 @@ import numpy as np
 import sympy as sp
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import carried, finite_scalars, run_arguments, told_by
+from recipe_compiler.emit.print_chain import carried, finite_scalars, reported_by, run_arguments
 from recipe_compiler.emit.print_lanes import LANES, NOISE, lanes_state
 from recipe_compiler.program.lower_draw import STREAM
 from recipe_compiler.program.program import ROWS
-from recipe_compiler.program.step_stats import TOLD, TRIES
+from recipe_compiler.program.step_stats import REPORTED, TRIES
 from recipe_compiler.readback.calls import (
     Calls,
     entries_of,
@@ -50,7 +50,7 @@ def _check_draws(module: Module, sizes: Sizes, rows: int, thin: int, asked: int)
     calls, stated = _opened(module, sizes), Oracle()
     given, here = calls.given, calls.here
     ends, given["thin"] = asked > rows, thin
-    reported, blocks = [name for name, _ in told_by(kernel)], [block.name for block in program.blocks]
+    reported, blocks = [name for name, _ in reported_by(kernel)], [block.name for block in program.blocks]
     lengths = {name: len(given[name]) for name in blocks} | dict.fromkeys(reported, 1)
     given |= {f"{name}_draws": np.full((asked, count), None, object) for name, count in lengths.items()}
     potential = program.cycle.potential if program.cycle else None
@@ -145,8 +145,8 @@ def check_lanes(module: Module, sizes: Sizes) -> None:
 def _check_step_of_lanes(module: Module, sizes: Sizes) -> None:
     kernel = module.kernel
     calls, stated = _opened(module, sizes), Oracle()
-    told = told_by(kernel)
-    rows = {"lanes": lanes_state(module.program, kernel), "lanes_told": [x for _, x in told]}
+    reports = reported_by(kernel)
+    rows = {"lanes": lanes_state(module.program, kernel), "lanes_told": [x for _, x in reports]}
     rows["lanes_noise"] = [x for array in kernel.noises for x in kernel.scalars(array.name)]
     arrays = {name: symbols_of(name, (LANES * len(own),)) for name, own in rows.items()}
     lanes, sums, _ = (array.copy() for array in arrays.values())
@@ -155,7 +155,7 @@ def _check_step_of_lanes(module: Module, sizes: Sizes) -> None:
         names = (*_carried(module), *(array.name for array in kernel.noises))
         made = _step(module, stated, {name: [own[x] for x in kernel.scalars(name)] for name in names}, calls.here)
         lanes[lane::LANES] = [x for name in _carried(module) for x in made[name]]
-        sums[lane::LANES] += np.array([made[name][0] for name, _ in told], object)
+        sums[lane::LANES] += np.array([made[name][0] for name, _ in reports], object)
     calls.reader.call("step_lanes", calls.given | arrays)
     same_trace(stated, calls.oracle, {}, calls.here)
     for name, wanted in {"lanes": lanes, "lanes_told": sums}.items():
@@ -166,16 +166,16 @@ def _check_step_of_lanes(module: Module, sizes: Sizes) -> None:
 def _check_draws_of_lanes(module: Module, sizes: Sizes) -> None:
     program, kernel = module.program, module.kernel
     calls, stated = _opened(module, sizes), Oracle()
-    names, reported = lanes_state(program, kernel), [name for name, _ in told_by(kernel)]
-    normals, told = sum(len(kernel.scalars(array.name)) for array in kernel.noises), LANES * len(reported)
+    names, reported = lanes_state(program, kernel), [name for name, _ in reported_by(kernel)]
+    normals, reports = sum(len(kernel.scalars(array.name)) for array in kernel.noises), LANES * len(reported)
     kept = LANES * sum(len(kernel.scalars(block.name)) for block in program.blocks)
     rows, thin = 2, 3 + 2 * (4 // normals if normals else 0)  # one step more than normals are drawn for at once
     arrays = {"lanes": symbols_of("lanes", (LANES * len(names),)), "kept": np.full(LANES, None, object)}
-    arrays["lanes_draws"] = np.full((rows, kept + told), None, object)
+    arrays["lanes_draws"] = np.full((rows, kept + reports), None, object)
 
     def step(state: Mapping[str, Entries]) -> dict[str, Entries]:
         given = {"lanes": state["lanes"], NOISE: [stated.variate("N") for _ in range(LANES * normals)]}
-        made = stated.ask("step_lanes", given, len(given["lanes"]) + told)
+        made = stated.ask("step_lanes", given, len(given["lanes"]) + reports)
         of_moves = {name: made[LANES * (len(names) + k) :][:LANES] for k, name in enumerate(reported)}
         return {"lanes": made[: len(given["lanes"])], **of_moves}
 
@@ -216,7 +216,7 @@ def _step(module: Module, stated: Oracle, given: Mapping[str, Entries], here: Na
     counts = {name: len(given[name]) for name in counts} if kernel.chunked else counts  # of all chunks, in place
     answer = iter(stated.ask(own.name, given, sum(counts.values())))
     made = {name: [next(answer) for _ in range(count)] for name, count in counts.items()}
-    reported = {name: name for name in TOLD if name in made or kernel.scalars(name)}
+    reported = {name: name for name in REPORTED if name in made or kernel.scalars(name)}
     left = {**program.left, **reported}
     return made if kernel.chunked else {name: entries_of(module, made, new) for name, new in left.items()}
 

@@ -89,7 +89,7 @@ def start_chain(
         "permutation": np.arange(inputs.rows if module.permutes else 0, dtype=np.uint64),
         CLIPPED: np.zeros(1),
     }
-    widths = {name: state[name].size for name, _ in module.blocks} | dict.fromkeys(module.told, 1)
+    widths = {name: state[name].size for name, _ in module.blocks} | dict.fromkeys(module.reported, 1)
     if module.first_values is not None:
         known = inputs.given | state
         module.first_values(*(known[name] for name in module.first_arguments))

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.errors import CompilerError, RunError
 from recipe_compiler.program.step_stats import (
-    TOLD,
+    REPORTED,
 )
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.shared_functions import MODULE, share_functions
@@ -112,9 +112,9 @@ class Emitted:
         return "permutation" in self.arguments
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def reported(self) -> tuple[str, ...]:
         """The statistics of the moves of each draw that `run` writes, in its order (`program/step_stats.py`)."""
-        return tuple(name for name in TOLD if f"{name}_draws" in self.arguments)
+        return tuple(name for name in REPORTED if f"{name}_draws" in self.arguments)
 
 
 def load_text(name: str, text: str, codes: Iterable[Code] = ()) -> Emitted:

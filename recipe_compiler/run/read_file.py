@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.emit.module import Module
-from recipe_compiler.emit.print_chain import carried, told_by
+from recipe_compiler.emit.print_chain import carried, reported_by
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import unused
 from recipe_compiler.formula.shapes import DomainName, Kind
@@ -449,7 +449,7 @@ class Call:
     def _drawn(self) -> dict[str, Array]:
         """Return what stands for the draws of the chains, warm-up included, no two numbers alike."""
         widths = {name: self.chains[0][name].size for name in self._blocks}
-        widths |= {name: 1 for name, _ in told_by(self.module.kernel)}
+        widths |= {name: 1 for name, _ in reported_by(self.module.kernel)}
         rng, run = np.random.default_rng(self.before), self.build.run
         return {name: rng.uniform(-1.0, 1.0, (run.chains, self.total, width)) for name, width in widths.items()}
 

@@ -144,7 +144,7 @@ def sample(
         checkpoint.copy(chains)()
     longest = _longest(chains, settings.warmup)
     arrays = tuple(_stacked(chains, f"{name}_draws", longest) for name, _ in module.blocks)
-    stats = {name: _stacked(chains, f"{name}_draws", longest)[:, :, 0] for name in module.told}
+    stats = {name: _stacked(chains, f"{name}_draws", longest)[:, :, 0] for name in module.reported}
     return Draws(
         blocks=tuple(block.name for block in build.dynamics.declarations.blocks),
         arrays=arrays,

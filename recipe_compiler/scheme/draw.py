@@ -74,7 +74,7 @@ def draw(target: Target, move: ByLaw, gradient: Gradient, newest: Mapping[str, s
         via,
         None if estimated is None else renamed(estimated.datum, names),
         None if estimated is None else target.declarations.data[0].size,
-        told=fresh(f"too_few_{name}", declared) if slices is not None and slices.left is not None else "",
+        reported=fresh(f"too_few_{name}", declared) if slices is not None and slices.left is not None else "",
     )
 
 
