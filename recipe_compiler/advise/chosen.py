@@ -100,7 +100,7 @@ class Plan:
     pace: Pace | None = None
     """What its run is expected to make of gradients."""
     mode: Mode | None = None
-    """Of U, where chains were begun around it; a plan that was kept does not have it."""
+    """The mode of U, where chains were begun around it; a plan that was kept does not have it."""
     by_limit: bool = False
     """Whether something was given up because it took too long: another time it may be chosen."""
 

@@ -45,7 +45,7 @@ class WarmChains:
     pilots: Pilots
     found: Tuned
     moves: int
-    """Of a draw of warm-up."""
+    """How many make a draw of warm-up."""
     mode: Mode | None
     around: str
     """What the mass of the first window was, in words."""

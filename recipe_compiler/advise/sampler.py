@@ -37,7 +37,7 @@ class Sampler:
     data: Data
     inputs: Inputs
     names: tuple[str, ...]
-    """Of the coordinates of the potential's block."""
+    """The names of the coordinates of the potential's block."""
 
     @classmethod
     def of(cls, build: Build, compiled: Module, module: Emitted, data: Data) -> "Sampler":

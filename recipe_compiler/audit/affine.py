@@ -110,7 +110,7 @@ class AffineStep:
     noisy: tuple[sp.Symbol, ...]
     """Those that noise is added to."""
     covariance: tuple[tuple[Scalar, ...], ...]
-    """Of that noise, given what stands before: constants."""
+    """The covariance of that noise, given what stands before: constants."""
     gradient: tuple[AffineForm, ...]
     """grad U = K theta - b, entry by entry."""
     flows: tuple[Flow, ...] = ()

@@ -44,7 +44,7 @@ class Figures:
     """What a chain samples of theta, coordinate by coordinate ([d] each), and how fast (times: Sokal 1997, Sec. 3)."""
 
     sds: Array
-    """Of the chain."""
+    """The sds of what the chain samples."""
     factors: Array
     """By which they are wider than those of exp(-U)."""
     temperature: float

@@ -57,9 +57,9 @@ class Results:
     """Where what a run makes goes."""
 
     folder: Path
-    """Of the file of draws and of the checkpoint, under the name of the build."""
+    """The folder of the file of draws and of the checkpoint, under the name of the build."""
     plots: Path | None = None
-    """Of pictures; None: none are made."""
+    """The folder of pictures; None: none are made."""
     overwrite: bool = False
     """Whether draws of an earlier run are replaced: else they are moved aside."""
     log_likelihood: bool | None = None

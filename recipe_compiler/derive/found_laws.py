@@ -33,7 +33,7 @@ class FoundLaw:
     name: str
     """`N` or `Gamma`."""
     parameters: tuple[Tensor, Tensor]
-    """Of N the precision P, n x n, and h = P m, n entries; of Gamma shape and rate, of the block's shape."""
+    """The precision P, n x n, and h = P m, n entries, of N; shape and rate, of the block's shape, of Gamma."""
 
 
 def found_laws(target: Target) -> tuple[FoundLaw, ...]:

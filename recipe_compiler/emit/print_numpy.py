@@ -32,9 +32,9 @@ class Spelling:
     """How names of a formula are written."""
 
     size: Callable[[Size], str]
-    """Of a size, as an integer."""
+    """Returns a size, as an integer."""
     values: Mapping[str, str]
-    """Of a parameter, block or function: an expression in the shape that formulas work with."""
+    """Expressions of parameters, blocks and functions, in the shape that formulas work with."""
     others: str = ""
     """Where functions that NumPy lacks are found by name; empty: nowhere."""
 

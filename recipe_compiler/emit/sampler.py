@@ -93,7 +93,7 @@ class Sampler:
 
     @property
     def of_any(self) -> tuple[tuple[str, str], ...]:
-        """Of a module of any U: what its functions are given, and what else they are tried by."""
+        """What the functions of a module of any U are given, and what else they are tried by."""
         if not self.program.rest:
             return ()
         rows = ((ROWS, ""),) if self.program.variant == "minibatch" else ()

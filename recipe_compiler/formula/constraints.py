@@ -40,7 +40,7 @@ class Constraint(StrEnum):
 
 
 VECTORS = frozenset({Constraint.ORDERED, Constraint.POSITIVE_ORDERED, Constraint.SIMPLEX, Constraint.UNIT_VECTOR})
-"""Of columns; the others are of square matrices."""
+"""Constraints of columns; the others are of square matrices."""
 
 THIN = frozenset({Constraint.SIMPLEX, Constraint.UNIT_VECTOR, Constraint.CHOLESKY_CORR, Constraint.CORR})
 """Bounded, and of fewer dimensions than entries."""

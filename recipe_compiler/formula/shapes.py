@@ -72,9 +72,9 @@ class Kind(StrEnum):
     PD = "positive definite"
     DIAGONAL = "diagonal"
     INTEGER = "integer"
-    """Of data alone."""
+    """Whole numbers, for data alone."""
     INCREASING = "increasing"
-    """Of data alone: a number is at least that of the row before, an entry of a row above the one before it."""
+    """For data alone: a number is at least that of the row before, an entry of a row above the one before it."""
 
 
 OF_PARAMETERS = tuple(kind for kind in Kind if kind not in (Kind.INTEGER, Kind.INCREASING))

@@ -95,7 +95,7 @@ class _Instance:
     """Numbers that a step is called with."""
 
     at: Point
-    """Of all that is declared, and the step size."""
+    """The numbers of all that is declared, and the step size."""
     state: Mapping[str, Sequence[float]]
     """Arguments that hold the state, where they are others than at the point."""
     normal: tuple[float, ...]

@@ -103,9 +103,9 @@ class Ahead:
     """The forecast of one coordinate (`advise/forecast.py`)."""
 
     sd: float
-    """Of the chain, by its step made linear at the mode."""
+    """The sd of the chain, by its step made linear at the mode."""
     sd_of_target: float
-    """Of exp(-U), made Gaussian at the mode."""
+    """The sd of exp(-U), made Gaussian at the mode."""
     autocorrelation: Array
     """Between kept draws 0, 1, ... apart."""
 

@@ -16,7 +16,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 GREY = "#666666"
 COLUMNS = 2
 WIDTH = 10.0
-"""Of a sheet, in inches."""
+"""Inches that a sheet is wide."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

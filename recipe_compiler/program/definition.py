@@ -109,7 +109,7 @@ class Definitions:
     definite: frozenset[str] = frozenset()
     """Blocks of the state that are symmetric and positive definite."""
     calculus: Calculus | None = None
-    """Of what is declared: kinds of parameters."""
+    """Knows what is declared: kinds of parameters."""
     fields: Mapping[str, Size] = field(default_factory=dict)
     """Index fields of the data, with the number of their positions."""
 

@@ -42,7 +42,7 @@ class Chained:
     grad_u: str = ""
     grad_b: str = ""
     log_b: str = ""
-    """Of shares, if their logarithms are needed: a share may be too small for a double."""
+    """The name of log b of shares, if their logarithms are needed: a share may be too small for a double."""
 
     @property
     def x(self) -> tuple[Ref, ...]:

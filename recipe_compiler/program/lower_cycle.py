@@ -82,7 +82,7 @@ class Lowered:
     normals: tuple[Array, ...]
     work: tuple[Array, ...]
     log_ratio: tuple[Scalar, ...] = ()
-    """Of an involution: the log of its ratio beside H, where it is not 0."""
+    """The log of the ratio of an involution beside H, where it is not 0."""
 
 
 @dataclass(frozen=True, slots=True)

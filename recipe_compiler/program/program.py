@@ -65,9 +65,9 @@ class RowState:
     """
 
     name: str
-    """Of the array that holds it before every row."""
+    """The name of the array that holds it before every row."""
     passed: str
-    """Of what a row passes on to the next one."""
+    """The name of what a row passes on to the next one."""
     shape: Shape
     start: Tensor
     """Free index `i`, if it is a column."""
@@ -77,16 +77,16 @@ class RowState:
     """Equal to `start`, its sums and products as they are stated: what is computed; `start` is what it is."""
     stated_next: Tensor
     adjoint: str
-    """Of the array that holds the adjoint after every row, 0 after the last."""
+    """The name of the array that holds the adjoint after every row, 0 after the last."""
     first: str
-    """Of dU/ds before the row that is read, in the end before the first."""
+    """The name of dU/ds before the row that is read, in the end before the first."""
     slope: Tensor | None
     """dU/ds_n[i] given the adjoints after row n, with the free indices of `next`; None if no block moves it.
 
     Of a solution what row n alone adds to it, after its stages.
     """
     at: str = ""
-    """Of the array that holds a solution before every stage of a row, with indices of step and stage in `next`."""
+    """The name of the array with a solution before every stage of a row, with indices of step and stage in `next`."""
     of_stage: Tensor | None = None
     """dU/ds before a stage given the adjoints after it."""
 
@@ -168,7 +168,7 @@ class Gradient:
     rest: str = ""
     """The name of the tuple of whatever else it is given, last, where no target declares that; `given` has it, too."""
     recursion: Recursion | None = None
-    """Of a sum over rows that are not independent: parts are then given the states and their adjoints."""
+    """What rows that are not independent pass on: parts are then given the states and their adjoints."""
     others: tuple[tuple[str, str], ...] = ()
     """Other blocks that U is taken at, as in U(x) + b U(y), with the names of its gradients there."""
 
@@ -236,7 +236,7 @@ class Noise:
     """
 
     name: str
-    """Of the draw: shifts say which one they add."""
+    """The name of the draw: shifts say which one they add."""
     blocks: tuple[Block, ...]
     two_D: Grid
     B_hat: Grid | None
@@ -257,7 +257,7 @@ class Shift:
     noise: str = ""
     """The draw that is added; empty where there is none."""
     slope: Tensor | None = None
-    """Of an equation, whose rate names `new` itself: d rate_i/d new_j, for Newton's iteration that solves it."""
+    """d rate_i/d new_j of an equation, whose rate names `new` itself, for Newton's iteration that solves it."""
     transform: Transform | None = None
     """T, entry by entry; `new` is not a number where the sum is no value of T."""
     image: bool = False
@@ -363,7 +363,7 @@ class Draw:
     drawn: Block
     """b: one of them."""
     name: str
-    """Of b, as the target declares it."""
+    """The name of b, as the target declares it."""
     law: str
     """The name of the law: `N`, `Gamma`; `CIR` of the flow that keeps `Gamma`, from the value of b before; `Slices`."""
     parameters: tuple[Tensor, ...]
@@ -471,9 +471,9 @@ class Auxiliary:
     block: Block
     """By the name of its value."""
     mean: Tensor
-    """Of the state, with the free index `i`."""
+    """A formula of the state, with the free index `i`."""
     noise: Noise
-    """Of constants alone."""
+    """Formulas of constants alone."""
 
 
 @dataclass(frozen=True, slots=True)

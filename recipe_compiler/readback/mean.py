@@ -40,9 +40,9 @@ class ReadStep:
     values: tuple[Scalar, ...]
     """Where all normals are zero; T of the new value where a shift is of a transform."""
     covariance: Mapping[tuple[int, int], Scalar]
-    """Of what the normals add, given the values that stand before, by row and column; 0 where there is none."""
+    """The covariance of what the normals add, given the values before, by row and column; 0 where there is none."""
     oracle: Oracle = field(default_factory=Oracle)
-    """Of which the gradient is asked, and H - U before and after letters with noise."""
+    """Is asked for the gradient, and for H - U before and after letters with noise."""
     heat: Sequence[Scalar] = ()
     """What letters with noise do to H, one by one or together."""
     positive: tuple[Scalar, ...] = ()

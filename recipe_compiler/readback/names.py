@@ -62,7 +62,7 @@ class Names:
     turn: int = 0
     """How far the positions of index fields are turned: what is read of some is then read of others."""
     digits: int = 0
-    """Of the numbers at a point; 0: they are exact."""
+    """How many the numbers at a point have; 0: they are exact."""
     mirrored: bool = False
     """Whether the numbers at a point are below 0, of names that may be: |x| is x at one point, and -x at the other."""
 

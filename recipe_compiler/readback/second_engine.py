@@ -45,7 +45,7 @@ class SecondEngine:
     names: Mapping[Scalar, Scalar]
     """What its symbols, U and the derivatives of U are in the program."""
     U: Scalar
-    """Of the block that the gradient is at."""
+    """U of the block that the gradient is at."""
 
     def says(self, values: Sequence[Scalar]) -> list[Scalar]:
         """Return expressions of its own in the names of the program, or as numbers at the point."""

@@ -146,7 +146,7 @@ class Call:
     loaded: Named = field(init=False)
     """What the file defines, and what stands for what is jitted."""
     names_of: Mapping[str, list[str]] = field(init=False)
-    """Of the arguments of functions of the file that are plain Python."""
+    """The names of the arguments of functions of the file that are plain Python."""
     at: Point = field(init=False)
     """The values of parameters, by the user's names."""
     fields: Named = field(default_factory=dict[str, Any])

@@ -45,7 +45,7 @@ class Inside:
     """That of the number of steps."""
     weights: tuple[str, ...]
     at: tuple[str, ...]
-    """Of each state the array before every stage; empty where it solves nothing."""
+    """The arrays of all states before every stage; empty where it solves nothing."""
     sums: Mapping[str, str]
     """Block b to what stages add to dU/db."""
 

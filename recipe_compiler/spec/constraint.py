@@ -40,7 +40,7 @@ class Constrained:
     via: str = ""
     """The transform; empty of a block that lies in a set as a whole."""
     bound: Formula | None = None
-    """Of `lower(a)` and `upper(b)`."""
+    """The bound of `lower(a)` or `upper(b)`."""
 
 
 def read_constraints(

@@ -182,7 +182,7 @@ class Draw:
     every: int = 1
     """As of `Refresh`."""
     slices: Slices | None = None
-    """Of a discrete block alone; None where it is drawn from its law at once."""
+    """The slices by which a discrete block is drawn; None where it is drawn from its law at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,14 +309,14 @@ class Scheme:
     flows: tuple[tuple[str, str], ...] = ()
     """The numerical flows of pieces; those of the others are exact."""
     order: tuple[str, ...] = ()
-    """Of `sequential_euler`: the blocks in the order they are updated."""
+    """The blocks in the order in which `sequential_euler` updates them."""
     keep: int = 0
     """After how many letters of the word draws are kept; 0: at its end."""
     cycle: tuple[Move, ...] = ()
     """The moves of one step of the chain in order; several of them have the word if all of these are accepted or
     refused, none where others draw blocks of the target; empty: the word is the step."""
     use: Use | None = None
-    """Of a cycle: what its word follows, and moves, where that is stated."""
+    """What the word of a cycle follows, and moves, where that is stated."""
     claims: WordClaims = WordClaims()
     source: Source = field(default=Source("", "{}"), compare=False)
     """That of its own document; none where the build states it, or names one that the compiler knows."""
@@ -409,7 +409,7 @@ class StatedDensity:
     name: str
     """That of its row."""
     arguments: tuple[Formula, ...]
-    """Of the blocks as declared, whatever is sampled in another variable; the first is what it is a density of."""
+    """By the blocks as declared, whatever is sampled in another variable; the first is what it is a density of."""
     entry: str
     """`log_prior`, `log_likelihood` (then of ONE datum), `potential`, or a formula of a recursion's state."""
     is_term: bool
@@ -462,7 +462,7 @@ class RowState:
     start: Formula
     """Without data."""
     next: Formula
-    """Of ONE datum, in which all states are those before it; of a solution after one stage of a step."""
+    """The value after ONE datum, by all states before it; that of a solution after one stage of a step."""
     solves: str = ""
     """The entry of `solve` that it belongs to."""
     staged: bool = False
@@ -493,7 +493,7 @@ class Target:
     potential: Formula | None = None
     log_prior: Formula | None = None
     log_likelihood: Formula | None = None
-    """Of ONE datum; of a recursion in its states before it, which are blocks there and in no declarations."""
+    """That of ONE datum; with a recursion, by its states before it, which are blocks there and in no declarations."""
     gradient: Code | None = None
     """What computes grad U where no formula states U: nothing about it is proved."""
     title: str = ""
@@ -537,7 +537,7 @@ class MadeColumn:
 
     name: str
     formula: Formula
-    """Of ONE row: the columns in it are data that are numbers. A comparison is 1 where it holds, else 0."""
+    """That of ONE row: the columns in it are data that are numbers. A comparison is 1 where it holds, else 0."""
     uses: tuple[str, ...]
     """The columns in the formula, of the file or made before."""
     whole: str = ""
@@ -626,11 +626,11 @@ class Schedule:
     name: str = "constant"
     """`constant`, `power` or `cyclic`."""
     b: float = 1.0
-    """Of `power`: the number of steps after which it falls."""
+    """The number of steps after which a step size of `power` falls."""
     c: float = 0.0
-    """Of `power`: how fast it falls."""
+    """How fast a step size of `power` falls."""
     period: int = 1
-    """Of `cyclic`: the steps of a cycle."""
+    """The steps of a cycle of `cyclic`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -693,7 +693,7 @@ class Build:
     contiguous: bool = False
     """Whether a minibatch is a block of consecutive rows, the first row following the last."""
     control: tuple[Control, ...] = ()
-    """Of a gradient with control variates, by the blocks of the target in order; empty without."""
+    """The control variates of a gradient, by the blocks of the target in order; empty without."""
     estimated: str | None = None
     """The parameter that V is made of where a run estimates it: a matrix, or a vector for its diagonal."""
     stated_step_size: Fraction | None = None

@@ -9,7 +9,7 @@ from recipe_compiler.spec.model import Code, Dynamics, Source, Target
 from recipe_compiler.spec.places import canonical_json
 
 NAME, GRADIENT, POTENTIAL = "any_log_density", "grad_U", "U"
-"""Of the target, and of what a module of it is given: grad U and, where moves are accepted by it, U."""
+"""The names of the target, and of what a module of it is given: grad U and, where moves are accepted by it, U."""
 
 
 def open_target(dynamics: Dynamics) -> Target:

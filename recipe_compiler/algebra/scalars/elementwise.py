@@ -85,7 +85,7 @@ class ScalarFunction:
     exact: Mapping[Fraction, Fraction] = field(default_factory=dict[Fraction, Fraction])
     """Rational arguments with a rational value."""
     bound: Fraction | None = None
-    """Of an odd function with the sign of its argument: |f| is at most this."""
+    """What |f| is at most, where f is odd and has the sign of its argument."""
     elementary: Callable[[Expr], Expr] | None = None
     """The same by exponentials, sine and cosine."""
 

@@ -43,7 +43,7 @@ class RoughPoint:
     at: Root
     behaviour: Smoothness
     order: ZeroOrder | None
-    """Of the function itself."""
+    """The order of the zero of the function itself."""
 
 
 def list_critical_parts(f: Expr, x: Symbol) -> tuple[Expr, ...]:

@@ -29,7 +29,7 @@ class UnshownDraw:
 
     says: str
     leading: Formula | None
-    """Of what it is enough to know that it is positive semidefinite; None where that is not enough."""
+    """What has only to be positive semidefinite; None where that is not enough."""
 
 
 @dataclass(frozen=True, slots=True)

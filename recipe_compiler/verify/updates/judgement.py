@@ -26,7 +26,7 @@ class Refreshed(Generic[K]):
     """The blocks that a step moves at eps = 0, and the conditions under which it preserves their law."""
 
     names: str
-    """Of what is moved."""
+    """The names of what is moved."""
     conditions: tuple[K, ...]
     """That its mean and covariance stay."""
     is_whole: bool
