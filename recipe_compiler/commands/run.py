@@ -88,12 +88,7 @@ def run_build(
             if not isinstance(made, Build):
                 show_made(build, given or BuildArguments(), quiet=quiet)
             _settings(build, options)
-            _demand_places(results, build)
-            demand_no_code(build, "--allow-code", allowed=allow_code)
-            build = with_data(build)
-            stages("checking")
-            report = check_once(build, cache)
-            stages("")
+            build, report = _checked(build, results, cache, stages, allow_code=allow_code)
             if not quiet:
                 show_report(report)
             if of_verdict(report.verdict, allow_undecided=allow_undecided) is not ExitCode.PROVED:
@@ -153,13 +148,25 @@ def _checkpoint(results: Results, build: Build) -> Path:
     return results.folder / f"{build.name}.checkpoint"
 
 
-def _demand_places(results: Results, build: Build) -> None:
-    """Raise SpecError where results cannot be written, RunError where pictures cannot be made."""
+def _checked(build: Build, results: Results, cache: Cache, stages: Stages, *, allow_code: bool) -> tuple[Build, Report]:
+    """Return a build that holds its data, and the verdicts on it.
+
+    Raises:
+        SpecError: results cannot be written.
+        RunError: pictures cannot be made; code that is not allowed.
+        DataError: the data do not fit.
+    """
     demand_file(_stored(results, build), "-o", files_of(build), make_folders=True)
     demand_folder(_checkpoint(results, build), "-o", files_of(build))
     if results.plots is not None:
         demand_matplotlib()
         demand_folder(results.plots, "--plots", files_of(build))
+    demand_no_code(build, "--allow-code", allowed=allow_code)
+    build = with_data(build)
+    stages("checking")
+    report = check_once(build, cache)
+    stages("")
+    return build, report
 
 
 def _say_why_not(report: Report, *, as_json: bool) -> None:
@@ -199,15 +206,10 @@ def rerun_file(
         settings = settings_of(build, {name: own for name, own in asdict(kept).items() if name != "schedule"})
         if build.data is None and build.target.declarations.data:
             raise RunError(f"{file}: the data were given in Python: `rc.rerun(file, data)` takes them again")
-        _demand_places(results, build)
         path = _stored(results, build)
         if path.exists() and path.samefile(file):
             raise RunError(f"{path}: found the run to repeat, expected another folder for the result")
-        demand_no_code(build, "--allow-code", allowed=allow_code)
-        build = with_data(build)
-        stages("checking")
-        report = check_once(build, cache)
-        stages("")
+        build, report = _checked(build, results, cache, stages, allow_code=allow_code)
         if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
             _say_why_not(report, as_json=as_json)
             return code

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
@@ -297,15 +298,11 @@ def sample(
             variant=one.variant, parameters=parameters, sizes=sizes,
         ).document  # fmt: skip
 
-    def held(build: spec.Build) -> spec.Build:
-        _demand_given(build, data)
-        return with_data(build, None if data is None else data_for(build, data))
-
     def planned(build: spec.Build, seconds: float | None) -> tuple[Plan | None, Report]:
         report = check_once(build, kept)
         return plan_run(build, report, allow_undecided=allow_undecided, cache=kept, seconds=seconds)
 
-    plan, report = choose(candidates(made, held), planned)
+    plan, report = choose(candidates(made, partial(_holding, data)), planned)
     if plan is None:
         raise CompilerError(f"{own.name}: found no plan, expected one")
     run = _prepared(plan, report, given, allow_undecided=allow_undecided, cache=kept)
@@ -315,8 +312,7 @@ def sample(
 def _planned(model: Model, data: object) -> tuple[Plan, Report]:
     """Return the build with everything chosen that it leaves open, which holds its data, and the verdicts on it."""
     build, cache = model.build.document, open_cache(use=model.cache)
-    _demand_given(build, data)
-    held = with_data(build, None if data is None else data_for(build, data))
+    held = _holding(data, build)
     report = model.report if data is None else _at_data(held, model.report, cache, anew=_is_given(build))
     plan, report = plan_run(held, report, allow_undecided=model.allow_undecided, cache=cache)
     return plan, _at_data(plan.build, report, cache)
@@ -326,12 +322,13 @@ def _is_given(build: spec.Build) -> bool:
     return isinstance(build.observed, spec.Data) and build.observed.file == spec.GIVEN
 
 
-def _demand_given(build: spec.Build, data: object) -> None:
-    """Raise DataError where a target has data, and none are given nor in a file."""
+def _holding(data: object, build: spec.Build) -> spec.Build:
+    """Return a build that holds its data. Raises DataError where none are given nor in a file, or they do not fit."""
     fields = ", ".join(datum.name for datum in build.target.declarations.data)
     if data is None and build.data is None and fields and not _is_given(build):
         said = "pass them to `sample(data)`, or to `compile(..., data=...)`"
         raise DataError([f"{build.target.name}: found no data, expected {fields}: {said}"])
+    return with_data(build, None if data is None else data_for(build, data))
 
 
 def _at_data(build: spec.Build, report: Report, cache: Cache, *, anew: bool = False) -> Report:

@@ -16,6 +16,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.readback.text import require
 from recipe_compiler.run.energies import declared_blocks
 from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents
+from recipe_compiler.run.initial import SPREAD, stated_blocks
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.run.sizes import placed_blocks, potential_block
 from recipe_compiler.spec.discrete import is_counts
@@ -24,7 +25,6 @@ from recipe_compiler.spec.model import Build
 
 SEED, CHAINS = 3, (0, 2)
 """At which starts are compared."""
-SPREAD = 2.0
 
 
 def check_starts(loaded: dict[str, Any], build: Build, derivation: Derivation, names: Mapping[str, str]) -> None:
@@ -111,25 +111,22 @@ def _energy(derivation: Derivation, block: Block, at: Point, value: Array) -> fl
 
 def _state_parts(build: Build, start: Array, at: Point, rng: np.random.Generator) -> None:
     """Put what is said of the target's blocks, as they are declared, into the potential's block."""
-    init, own = dict(build.init), {block.name for block in build.dynamics.declarations.blocks}
-    places = [*placed_blocks(build, at.sizes)]
-    for _, block, place in places:
+    stated = stated_blocks(build)
+    for name, block, place in placed_blocks(build, at.sizes):
         if block.domain.name is DomainName.ONE_HOT:
             kinds = extent(block.shape.sizes[-1], at.sizes)
             rows = (place.stop - place.start) // kinds
             start[place] = np.eye(kinds)[rng.integers(kinds, size=rows)].reshape(-1)
         if is_counts(block):
             start[place] = 0.0
-    for name, _, place in places:
-        if name in init and name not in own:
+        if name in stated:
             start[place] = np.nan  # compared on its own scale
 
 
 def _check_parts(build: Build, block: str, start: Array, at: Point) -> None:
     """Check that the target's blocks start where `init` says, on their own scales."""
-    init, own = dict(build.init), {one.name for one in build.dynamics.declarations.blocks}
     parts = declared_blocks(start.reshape(1, 1, -1), build, at.sizes) if block == potential_block(build) else {}
-    for name, value in parts.items():
-        if name in init and name not in own and not dependence(init[name]).draws:
-            stated = evaluate(init[name], at).reshape(-1)
-            require(np.allclose(value.reshape(-1), stated, 1e-6, 1e-12), f"starts {name} elsewhere than `init` says")
+    for name, formula in stated_blocks(build).items():
+        if name in parts and not dependence(formula).draws:
+            same = np.allclose(parts[name].reshape(-1), evaluate(formula, at).reshape(-1), 1e-6, 1e-12)
+            require(same, f"starts {name} elsewhere than `init` says")
