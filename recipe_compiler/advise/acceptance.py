@@ -376,7 +376,7 @@ def measured(
             pilots = pilots.lasting(math.ceil(pilots.longest / SHORTER), pilots.lengths)
             continue
         share = least_share(found.theta)
-        if is_open and not shortened:
+        if is_open and (not shortened or share < HARDLY):
             is_open, other = False, _best_length(pilots, share, values, eps, say)
             if other is not pilots:
                 pilots, draws, parts = other, DRAWS, []

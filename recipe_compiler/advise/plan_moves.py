@@ -12,11 +12,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.advise.acceptance import TRAJECTORY, WINDOWS, Tuned, measured, spread_of, tuned
+from recipe_compiler.advise.acceptance import (
+    HARDLY,
+    LENGTH_DRAWS,
+    TRAJECTORY,
+    WINDOWS,
+    Tuned,
+    measured,
+    spread_of,
+    tuned,
+)
 from recipe_compiler.advise.chosen import Pace, Plan
 from recipe_compiler.advise.entries import ChosenEntries, matched_mass, states
 from recipe_compiler.advise.missed_modes import READ, missed_mode, mode_of
-from recipe_compiler.advise.moments import AGREE, LEAST, apart, effective_shares, r_hats
+from recipe_compiler.advise.moments import AGREE, LEAST, apart, effective_shares, least_share, r_hats
 from recipe_compiler.advise.pilots import CHAINS, Pilots
 from recipe_compiler.advise.plan import SPREAD, WARMUP
 from recipe_compiler.advise.roles import LONGEST, ParameterRole, open_parameters
@@ -33,6 +42,10 @@ Array = NDArray[np.float64]
 
 LOOKED_AT = 1000
 """Draws of warm-up at which U is computed, to find modes that they miss."""
+
+LONGER = 3
+"""How often moves are made four times as long, and windows begun anew, where draws of the last hardly count: what they
+say of a mass is then too little."""
 
 HALVINGS = 12
 """How often a start is moved half of the way towards the mode."""
@@ -87,6 +100,12 @@ def warm_up(stated: Build, pilots: Pilots) -> WarmChains:
             raise
         values, eps = tuned(pilots, open_ones, None, stated.accept, moves, say, slope)
         around = "1, as no move is accepted with the Hessian of U at its mode"
+    for _ in range(LONGER if pilots.lengths else 0):
+        if least_share(pilots.moved(values, eps, moves, LENGTH_DRAWS).theta) >= HARDLY:
+            break
+        pilots = pilots.lasting(4.0 * pilots.longest, pilots.lengths)
+        mass = next((values[one.name] for one in open_ones if one.role is ParameterRole.MASS), None)
+        values, eps = tuned(pilots, open_ones, mass, stated.accept, moves, say, slope)
     follows = sampler.module.potential_block in names_of(cycle.rest)
     found, pilots = measured(pilots, open_ones, values, eps, stated.accept, moves, None if follows else slope, say)
     return WarmChains(pilots, found, moves, mode, around)
