@@ -15,7 +15,7 @@ import numpy as np
 from recipe_compiler.advise.forecast import Forecast
 from recipe_compiler.advise.missed_modes import LEAST, MISSED
 from recipe_compiler.advise.solver_error import SolverError
-from recipe_compiler.advise.stein import BLOWN_UP, SMALL, Departures
+from recipe_compiler.advise.stein import BLOWN_UP, OF_EXACT, SMALL, Departures
 from recipe_compiler.advise.stuck import STUCK, least_accepted
 from recipe_compiler.advise.suggestions import WIDE
 from recipe_compiler.advise.tails import NO_ERROR, NO_SD, Tail, heavy_tails
@@ -465,9 +465,10 @@ DOUBTS = (
     ),
     Diagnostic(
         "stein", f"the draws are not those of the target: a mean is off by more than {SMALL} sd, or a mean square by "
-        f"more than {100 * SMALL:g} %, and by more than one right run in 1000 shows; or by more than {BLOWN_UP:g}, "
-        "however uncertain; or by anything that more than one right run in 1000 does not show, where the step "
-        "preserves exp(-H) by the word of code's author", "Stein's identity", _departed,
+        f"more than {100 * SMALL:g} %, and by more than one right run in 1000 shows; or by more than {BLOWN_UP:g} "
+        f"({OF_EXACT:g} where the step is proved to preserve exp(-H)), however uncertain; or by anything that more "
+        "than one right run in 1000 does not show, where the step preserves exp(-H) by the word of code's author",
+        "Stein's identity", _departed,
     ),
     Diagnostic(
         "forecast", f"a posterior sd that is more than {100 * (WIDE - 1):.0f} % too wide or too narrow, or a step that "

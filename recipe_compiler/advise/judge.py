@@ -52,12 +52,13 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
     """
     tree, known = conclude(ready, draws)
     report, sampler, block = ready.run.report, Sampler.of_run(ready), potential_block(ready.run.build)
+    kernel, assumed = _kernel(report), on_trust(sampler.build, _given(report))
     diagnostics = Diagnostics(
         ahead,
-        departures(sampler, draws),
+        departures(sampler, draws, is_exact=bool(kernel) and not assumed),
         powers(sampler, draws),
-        _kernel(report),
-        on_trust(sampler.build, _given(report)),
+        kernel,
+        assumed,
         _pace(plan, sampler, draws),
         missed_mode_of_run(sampler, draws, ahead.mode or plan.mode, known.lp),
         solver_error_of(sampler, draws),

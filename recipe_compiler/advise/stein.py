@@ -46,8 +46,8 @@ READ, FEWEST = 2e8, 100
 SMALL = 0.1
 """The largest error of a mean (in sds) and of a mean square (of itself) that leaves a summary what it is."""
 
-BLOWN_UP = 1.0
-"""The error beyond which nothing is right, however uncertain it is itself."""
+BLOWN_UP, OF_EXACT = 1.0, 10.0
+"""The error beyond which nothing is right, however uncertain it is itself; of steps that are proved to keep exp(-U)."""
 
 DENSE = 200
 """Most coordinates whose covariance is used; of more, their variances."""
@@ -140,7 +140,7 @@ class Departures:
         return {"stein_error": largest.error, "stein_of": f"{largest.of} of {largest.name}", "stein_z": largest.z}
 
 
-def departures(sampler: Sampler, draws: Draws) -> Departures | None:
+def departures(sampler: Sampler, draws: Draws, *, is_exact: bool = False) -> Departures | None:
     """Return how far the draws after warmup are from the target, by Stein's identity; None where that is not known.
 
     Not known where the potential's block is bounded, there are too few draws, or the module has no gradient of all
@@ -161,7 +161,7 @@ def departures(sampler: Sampler, draws: Draws) -> Departures | None:
         gradients = np.array([[at(np.ascontiguousarray(one)) for one in chain] for chain in theta])
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
     weight = np.ones(theta.shape[1]) if step_sizes is None else step_sizes[chosen[1]] / step_sizes[chosen[1]].mean()
-    return departed(theta[:, :, real], gradients[:, :, real], weight, [names[k] for k in real])
+    return departed(theta[:, :, real], gradients[:, :, real], weight, [names[k] for k in real], is_exact=is_exact)
 
 
 def _estimated(gradients: Gradients, slope: Slope, centre: Array, numbers: int) -> Slope:
@@ -195,7 +195,9 @@ def chosen_draws(inputs: Inputs, draws: Draws, *, by_batches: bool = False) -> t
     return np.array(whole), np.arange(draws.warmup, draws.warmup + length, stride)
 
 
-def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]) -> Departures:
+def departed(
+    theta: Array, gradients: Array, weight: Array, names: Sequence[str], *, is_exact: bool = False
+) -> Departures:
     """Return how far draws of theta are from exp(-U), by moments that are 0 over it whatever the sampler.
 
     With g = grad U, m and S the mean and covariance of the draws: E[(S g)_i]/sd_i says by how many sds the mean of
@@ -208,6 +210,7 @@ def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]
         gradients: grad U at each, of the same shape.
         weight: of a draw, with the mean 1.
         names: of the coordinates.
+        is_exact: whether the step is proved to keep exp(-U).
     """
     from scipy.stats import norm
 
@@ -228,7 +231,8 @@ def departed(theta: Array, gradients: Array, weight: Array, names: Sequence[str]
     errors = np.where(still, -1.0, np.where(known, np.clip(errors, -MOST_ERROR, MOST_ERROR), MOST_ERROR))
     z = np.where(known, np.clip(z, -MOST_Z, MOST_Z), MOST_Z)
     limit = float(norm.isf(FALSE_ALARM / (4 * d)))
-    flagged = (np.abs(errors) > BLOWN_UP) | ((np.abs(errors) > SMALL) & (np.abs(z) > limit))
+    beyond = OF_EXACT if is_exact else BLOWN_UP
+    flagged = (np.abs(errors) > beyond) | ((np.abs(errors) > SMALL) & (np.abs(z) > limit))
     any_flagged = bool(flagged.any())
 
     def departure(of: Array) -> Departure:

@@ -39,6 +39,7 @@ from recipe_compiler.spec.complete import with_potential
 from recipe_compiler.spec.declarations import check_kinds
 from recipe_compiler.spec.discrete import check_moved
 from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.fields import MOST_STEPS
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.let import read_derived
 from recipe_compiler.spec.model import (
@@ -96,6 +97,10 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
     numbers = {name: value.numbers for name, value in values}
     valued = [(p, rows) for p in declared if (rows := numbers.get(p.name))]
     _check_lengths(page, valued)
+    for name in lengths_of(document):
+        if (rows := numbers.get(name)) and rows[0][0] > MOST_STEPS:
+            problem = f"found {float(rows[0][0]):g} as the most steps of a move, expected {MOST_STEPS} at most"
+            page["parameters", name, "value"].fault(problem)
     stated = [formula for _, formula in (*bind, *init)] + ([] if V is None else [V])
     stated += [*stated_formulas(dynamics), *stated_formulas(target), *formulas_of_moves(scheme)]
     check_positions(page, fixed_sizes(document, dynamics, target, valued), stated)

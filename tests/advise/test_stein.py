@@ -89,6 +89,19 @@ def test_a_single_draw_far_off_is_flagged_however_uncertain_its_mean(where: floa
     assert np.isfinite([found.largest.error, found.largest.z, found.known]).all()
 
 
+def test_an_error_that_chance_explains_is_flagged_of_steps_that_may_be_wrong_alone() -> None:
+    """On a ring of radius 3, 100 draws of each coordinate: errors of more than 1 with a |z| of 2 are chance."""
+    rng = np.random.default_rng(11)
+    around = rng.uniform(0.0, 2.0 * np.pi, (4, 25))
+    r = 3.0 + 0.05 * rng.standard_normal((4, 25))
+    theta = np.stack([r * np.cos(around), r * np.sin(around)], axis=2)
+    gradients = 50.0 * ((theta**2).sum(axis=2, keepdims=True) - 9.0) * theta
+    found = [departed(theta, gradients, np.ones(25), ("x", "y"), is_exact=one) for one in (False, True)]
+    assert 1.0 < abs(found[0].largest.error) < 10.0
+    assert abs(found[0].largest.z) < found[0].limit
+    assert [one.flagged for one in found] == [True, False]
+
+
 def test_weights_are_those_of_the_draws() -> None:
     """Every other draw is of a law twice as wide, and has the weight 0."""
     theta = right()

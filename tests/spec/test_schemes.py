@@ -205,6 +205,12 @@ def test_moves_are_as_long_as_one_positive_number_says(longest: str, declared: s
     assert f"found `{longest}`, expected a parameter that is one positive number" in fault
 
 
+def test_moves_take_a_thousand_steps_at_most() -> None:
+    scheme = HMC.replace("steps: 10", "steps: uniform(1, longest)")
+    (fault,) = faults_of(scheme, ("parameters: {", "parameters: {longest: {value: 1001}, "))
+    assert "found 1001 as the most steps of a move, expected 1000 at most" in fault
+
+
 def test_a_word_as_it_comes_may_have_noise() -> None:
     assert build_of("{cycle: [{name: baoab}, refresh: r]}", *FRICTION).scheme.cycle == (Steps(), Refresh("r"))
 
