@@ -203,7 +203,8 @@ def _prepared(own: Sampler) -> Iterator[str]:
         "thin",
     )
     constants = own.kernel.prepare.outputs
-    yield from _dict("given = ", {name: f"_addresses_of({name})" if name == REST else name for name in names})
+    rest = {REST: f"_addresses_of({REST})"} if own.program.rest else {}
+    yield from _dict("given = ", dict(zip(names, names, strict=True)) | rest)
     sizes = tuple(f'sizes["{size}"]' for size in symbolic_sizes(own.program))
     prepare = (*(array.name for array in own.kernel.prepare.inputs), *sizes)
     if own.build.run.schedule.name != "constant":
