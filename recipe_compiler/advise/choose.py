@@ -12,9 +12,14 @@ from itertools import count
 from typing import Any
 
 from recipe_compiler.advise.chosen import Pace, Plan
+from recipe_compiler.derive.recipe import derive
 from recipe_compiler.errors import DocumentError, Fault, ModelError, RunError
 from recipe_compiler.run.observed import data_of_build, with_data
+from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.model import Build, Dynamics, Target
+from recipe_compiler.spec.read_scheme import named_scheme
+from recipe_compiler.splitting.split_by import split_by
 from recipe_compiler.verdict import Report
 
 FEW = 3e4
@@ -44,6 +49,30 @@ def name_of_length(*documents: Target | Dynamics) -> str:
     """Return the name of the parameter that says how long trajectories are."""
     taken = {name for own in documents for name in own.declarations.names}
     return next(name for k in count() if (name := f"longest{'_' * k}") not in taken)
+
+
+def has_word(build: Build, word: str) -> bool:
+    """Whether a word's letters are the pieces of a build's equation, each with an exact flow."""
+    try:
+        split_by(derive(bind(build)), named_scheme(word))
+    except ModelError:
+        return False
+    return True
+
+
+def cycle_without_noise(build: Build, longest: str = "20") -> Entries | None:
+    """Return trajectories that are accepted or refused, or exact draws; None where the equation has noise.
+
+    Raises:
+        ModelError: nothing moves, and a block has no law to be drawn from.
+    """
+    if any(not entry.is_zero for row in derive(bind(build)).D for entry in row):
+        return None
+    blocks, own = build.dynamics.declarations.blocks, {block.name for block in potential_blocks(build.dynamics)}
+    momenta = [block.name for block in blocks if block.name not in own]
+    if not momenta:
+        return draws_by_laws(build.target)
+    return trajectories(longest, momenta, **({} if has_word(build, "leapfrog") else IMPLICIT))
 
 
 def draws_by_laws(target: Target) -> Entries:

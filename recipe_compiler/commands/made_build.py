@@ -10,27 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from recipe_compiler.advise.choose import (
-    IMPLICIT,
     Candidate,
     Candidates,
     candidates,
+    cycle_without_noise,
     draws_by_laws,
+    has_word,
     name_of_length,
-    trajectories,
 )
 from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.outputs import demand_file
-from recipe_compiler.derive.recipe import derive
 from recipe_compiler.display import say
-from recipe_compiler.errors import DataError, Fault, ModelError, Place, SpecError, nearest
+from recipe_compiler.errors import DataError, Fault, Place, SpecError, nearest
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.show import text as formula_text
 from recipe_compiler.report.found_q import with_proved_q
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.columns import columns_of
-from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.catalogue import is_plain, shipped, shipped_data
 from recipe_compiler.spec.discrete import discrete_blocks
@@ -40,13 +38,11 @@ from recipe_compiler.spec.files import files_of, with_absolute_names
 from recipe_compiler.spec.load import around, load
 from recipe_compiler.spec.model import Build, Document, Dynamics, Source, Target
 from recipe_compiler.spec.read_build import read_build
-from recipe_compiler.spec.read_scheme import named_scheme
 from recipe_compiler.spec.schema_build import BuildDocument
 from recipe_compiler.spec.to_yaml import text_of
 from recipe_compiler.spec.validate import fields_of
 from recipe_compiler.spec.yaml_nodes import plain
 from recipe_compiler.spec.yaml_reader import MAX_BYTES, read_yaml
-from recipe_compiler.splitting.split_by import split_by
 
 WORDS = ("baoab", "badodab")
 """Words that are tried, one after another, before Euler's steps: of order 2, one gradient a step."""
@@ -323,28 +319,10 @@ def _without_moves(stated: Entries) -> Entries:
 
 def _scheme_of(dynamics: Dynamics, plainly: Build, longest: str) -> Entries | None:
     """Return the first scheme that dynamics have the pieces and flows for; None where it is that of the build given."""
-    blocks, own = dynamics.declarations.blocks, {block.name for block in potential_blocks(dynamics)}
-    momenta = [block.name for block in blocks if block.name not in own]
-    derivation = derive(bind(plainly))
-    if all(entry.is_zero for row in derivation.D for entry in row):
-        return _moves(plainly, momenta, longest)
-    return next(({"name": name} for name in WORDS if momenta and _fits(plainly, name)), None)
-
-
-def _fits(build: Build, word: str) -> bool:
-    """Whether a word's letters are the pieces of a build's equation, each with an exact flow."""
-    try:
-        split_by(derive(bind(build)), named_scheme(word))
-    except ModelError:
-        return False
-    return True
-
-
-def _moves(build: Build, momenta: Sequence[str], longest: str) -> Entries:
-    """Return the cycle of an equation without noise: trajectories that are accepted or refused, or exact draws."""
-    if not momenta:
-        return draws_by_laws(build.target)
-    return trajectories(longest, momenta, **({} if _fits(build, "leapfrog") else IMPLICIT))
+    if cycle := cycle_without_noise(plainly, longest):
+        return cycle
+    has_momenta = len(dynamics.declarations.blocks) > len(potential_blocks(dynamics))
+    return next(({"name": name} for name in WORDS if has_momenta and has_word(plainly, name)), None)
 
 
 def _euler(dynamics: Dynamics) -> Entries:

@@ -50,6 +50,7 @@ class Build(Document):
         The rule that makes one step: `"euler"`, `"sequential_euler"`, a named word such as `"baoab"`, a `Scheme`, a
         word `["B/2", "A/2", "O", "A/2", "B/2"]`, or `{"split": ..., "pieces": ...}`, `{"use": FILE}`, `{"cycle":
         [{"refresh": r}, {"draw": tau}, {"metropolis": {"split": [...], "steps": 10, "flip": {r: -r}}}]}`, as in YAML.
+        Left out: `"euler"`; of an equation without noise, moves that are accepted or refused, or draws by laws.
     order : sequence of blocks
         In which they are updated, of `sequential_euler`.
     variant : {"full", "minibatch"}
@@ -108,7 +109,7 @@ class Build(Document):
         share: float | None = None,
         accept: float | None = None,
         warmup_seconds: float | None = None,
-        scheme: Scheme | str | Sequence[object] | Mapping[str, object] = "euler",
+        scheme: Scheme | str | Sequence[object] | Mapping[str, object] | None = None,
         order: Sequence[object] = (),
         variant: str = "full",
         bind: Mapping[object, object] | None = None,
@@ -146,30 +147,38 @@ class Build(Document):
         declared = {item.name for part in models.values() for item in part.declarations.parameters}
         used = s.declared(parameters or {}, bind or {}, init or {}, derived or {}, noise)
         new = {item.name: item for item in used if item.name not in declared}
-        root = s.document(
-            name,
-            title,
-            references,
-            **{key: files.get(key, part) for key, part in stated.items()},
-            bind=bind or None,
-            parameters=dict(_parameters(s, parameters or {}, new)) or None,
-            scheme=_scheme(s, files.get("scheme"), scheme, order),
-            variant=variant,
-            gradient_noise=None if gradient_noise is None else noise,
-            minibatch=minibatch,
-            sizes=sizes or None,
-            data=section,
-            init=init or None,
-            derived=derived or None,
-            run=s.mapping(**{key: given[key] for key in fields_of(RunEntry)}),
-        )
 
-        def read() -> model.Build:
+        def read(scheme: object = scheme, **run: object) -> model.Build:
+            root = s.document(
+                name,
+                title,
+                references,
+                **{key: files.get(key, part) for key, part in stated.items()},
+                bind=bind or None,
+                parameters=dict(_parameters(s, parameters or {}, new)) or None,
+                scheme=_scheme(s, files.get("scheme"), scheme, order),
+                variant=variant,
+                gradient_noise=None if gradient_noise is None else noise,
+                minibatch=minibatch,
+                sizes=sizes or None,
+                data=section,
+                init=init or None,
+                derived=derived or None,
+                run=s.mapping(**{key: given[key] for key in fields_of(RunEntry)} | run),
+            )
             made = read_build(root, s.file, around(s.folder, parts, in_memory=section is None))
             s.demand_sizes(used, {*made.dynamics.declarations.sizes, *made.target.declarations.sizes})
             return made
 
-        made = s.read(read)
+        if scheme is None:
+            from recipe_compiler.advise.choose import cycle_without_noise, name_of_length
+
+            made = with_proved_q(s.read(lambda: read("euler", accept=None)))
+            is_planned = step_size == "auto"
+            cycle = cycle_without_noise(made, name_of_length(made.target, made.dynamics) if is_planned else "20")
+            made = made if cycle is None and accept is None else s.read(lambda: read(cycle or "euler"))
+        else:
+            made = s.read(read)
         if table is not None or (data is not None and section is None):
             from recipe_compiler.run.data import data_for  # brings NumPy
             from recipe_compiler.run.observed import with_data, with_sizes

@@ -431,7 +431,7 @@ def compile(
     step_size: float | str | None = None,
     share: float | None = None,
     accept: float | None = None,
-    scheme: Scheme | str | Sequence[object] | Mapping[str, object] = "euler",
+    scheme: Scheme | str | Sequence[object] | Mapping[str, object] | None = None,
     order: Sequence[object] = (),
     variant: str = "full",
     bind: Mapping[object, object] | None = None,

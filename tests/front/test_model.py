@@ -30,12 +30,6 @@ LOGISTIC = rc.Target(
     name="logistic", state=[theta], data=[x, y], log_prior=-theta.T @ theta / 20,
     log_likelihood=y * (x @ theta) - rc.softplus(x @ theta),
 )  # fmt: skip
-TRAJECTORIES = {
-    "cycle": [
-        {"refresh": "r"},
-        {"metropolis": {"split": ["B/2", "A", "B/2"], "steps": "uniform(1, 20)", "flip": {"r": "-r"}}},
-    ]
-}
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(60, 2))
 LABELLED = pd.DataFrame(X, columns=["age", "weight"]).astype(object)
@@ -55,6 +49,14 @@ def drawn(model: rc.Model, *args: Any, **settings: Any) -> xr.DataTree:
         return model.sample(*args, progress=False, **settings)
 
 
+@pytest.mark.parametrize(("step_size", "length"), [("auto", "longest"), (0.3, "20"), (None, "20")])
+def test_an_equation_without_noise_is_moved_as_recipe_does(step_size: Any, length: str) -> None:
+    target = {} if step_size is None else {"target": NORMAL, "sizes": {"d": 2}, "bind": {"M": "I"}}
+    text = rc.Build(name="moved", dynamics="hmc", step_size=step_size, **target).to_yaml()
+    assert f"[refresh: r, metropolis: {{split: [B/2, A, B/2], steps: 'uniform(1, {length})', flip: {{r: -r}}}}]" in text
+    assert "euler" in rc.Build(name="stepped", dynamics="sghmc").to_yaml()
+
+
 @pytest.mark.slow
 def test_a_target_is_sampled_by_the_sampler_that_is_chosen() -> None:
     fit = rc.sample(LOGISTIC, {"x": LABELLED.assign(weight=X[:, 1]), "y": Y}, draws=400, seed=3, progress=False)
@@ -63,7 +65,7 @@ def test_a_target_is_sampled_by_the_sampler_that_is_chosen() -> None:
     assert list(fit.posterior["d"].values) == ["age", "weight"]
     again = rc.sample(LOGISTIC, {"x": X, "y": Y}, draws=400, seed=3, progress=False, cache=False)
     np.testing.assert_array_equal(again.posterior["theta"], fit.posterior["theta"])
-    U = drawn(rc.compile("hmc", NORMAL, sizes={"d": 2}, step_size="auto", scheme=TRAJECTORIES), seed=3)
+    U = drawn(rc.compile("hmc", NORMAL, sizes={"d": 2}, step_size="auto"), seed=3)
     np.testing.assert_array_equal(
         rc.sample(NORMAL, sizes={"d": 2}, seed=3, progress=False).posterior["theta"], U["posterior"]["theta"]
     )
