@@ -61,7 +61,7 @@ def has_word(build: Build, word: str) -> bool:
 
 
 def cycle_without_noise(build: Build, longest: str = "20") -> Entries | None:
-    """Return trajectories that are accepted or refused, or exact draws; None where the equation has noise.
+    """Return trajectories that are accepted or refused, or exact draws; None where the equation has noise, or nothing.
 
     Raises:
         ModelError: nothing moves, and a block has no law to be drawn from.
@@ -71,7 +71,7 @@ def cycle_without_noise(build: Build, longest: str = "20") -> Entries | None:
     blocks, own = build.dynamics.declarations.blocks, {block.name for block in potential_blocks(build.dynamics)}
     momenta = [block.name for block in blocks if block.name not in own]
     if not momenta:
-        return draws_by_laws(build.target)
+        return None if build.target.is_open else draws_by_laws(build.target)
     return trajectories(longest, momenta, **({} if has_word(build, "leapfrog") else IMPLICIT))
 
 

@@ -122,10 +122,10 @@ Q: [[0, -I], [I, 0]]
 """,
     "target": """
 state: {b: {shape: k}}
-data: {i: {shape: [len, k]}, step: {shape: len}}
+data: {data: {shape: [len, k]}, step: {shape: len}}
 parameters: {total: {is: positive, default: 2}}
 log_prior: -b.T @ b / (2*total)
-log_likelihood: -(step - i @ b)**2 / 2
+log_likelihood: -(step - data @ b)**2 / 2
 """,
     "data.csv": "p,q,y\n1,2,3\n0,1,1\n2,2,1\n",
 }
@@ -135,7 +135,7 @@ target: target.yaml
 parameters: {range: {value: [[2, 0.5], [0.5, 1]]}, eps: {value: 1}, row_new: {value: 3}}
 scheme: {name: sequential_euler, order: [run, row]}
 variant: minibatch
-data: {file: data.csv, i: [p, q], step: y}
+data: {file: data.csv, data: [p, q], step: y}
 run: {step_size: 0.1, batch_size: 2}
 """
 STACKED = """
