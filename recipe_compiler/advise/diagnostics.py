@@ -5,7 +5,7 @@ target itself (`stein.py`, `missed_modes.py`) or by what was forecast: with any 
 4. A new diagnostic is a row of `DOUBTS` or `WARNINGS`, and a field of `Diagnostics` where it needs what no other does.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -411,26 +411,10 @@ def _none_whole(found: Summary) -> Iterator[str]:
         )
 
 
-def _departed(found: Summary) -> Iterator[str]:
+def _departed(found: Summary) -> Iterator[str | None]:
     departures, word = found.known.departures, found.known.assumed if found.known.kernel else ()
-    if departures is not None and (doubt := departures.doubt or departures.contradicts(word)) is not None:
-        yield doubt
-
-
-def _forecast(found: Summary) -> Iterator[str]:
-    yield from () if found.known.forecast is None else found.known.forecast.doubts
-
-
-def _missed(found: Summary) -> Iterator[str]:
-    yield from filter(None, (found.known.missed,))
-
-
-def _coarse(found: Summary) -> Iterator[str]:
-    yield from filter(None, () if found.known.solver is None else (found.known.solver.doubt,))
-
-
-def _no_gradient(found: Summary) -> Iterator[str]:
-    yield from filter(None, (found.known.gradient,))
+    if departures is not None:
+        yield departures.doubt or departures.contradicts(word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,8 +426,8 @@ class Diagnostic:
     """What it finds, with its threshold."""
     by: str
     """What that is measured by."""
-    sentences: Callable[[Summary], Iterator[str]]
-    """What was found, each with what to do about it; nothing where all is well."""
+    sentences: Callable[[Summary], Iterable[str | None]]
+    """What was found, each with what to do about it; nothing, or nothing but empty ones, where all is well."""
 
 
 DOUBTS = (
@@ -472,7 +456,8 @@ DOUBTS = (
     ),
     Diagnostic(
         "forecast", f"a posterior sd that is more than {100 * (WIDE - 1):.0f} % too wide or too narrow, or a step that "
-        "is too large, is forecast", "the linearised step", _forecast,
+        "is too large, is forecast", "the linearised step",
+        lambda found: () if found.known.forecast is None else found.known.forecast.doubts,
     ),
     Diagnostic(
         "contradiction", f"the mean is more than {FAR:g} sds from the mode; where Stein's identity says nothing, also "
@@ -481,17 +466,20 @@ DOUBTS = (
     ),
     Diagnostic(
         "missed_mode", f"a mode of U that a search finds holds {100 * LEAST:g} % of exp(-U) or more, and less than "
-        f"{100 * MISSED:g} % of that of the draws is around it", "U at the draws and around the mode", _missed,
+        f"{100 * MISSED:g} % of that of the draws is around it", "U at the draws and around the mode",
+        lambda found: (found.known.missed,),
     ),
     Diagnostic(
         "solver", f"the error of the steps of `solve` changes U by more than {SMALL} (its sd over the draws, which "
         "bounds the errors of means in posterior sds), or U is not finite at twice the steps",
-        "U at draws, by the steps taken and twice as many", _coarse,
+        "U at draws, by the steps taken and twice as many",
+        lambda found: () if found.known.solver is None else (found.known.solver.doubt,),
     ),
     Diagnostic(
         "gradient", "a gradient that is code has an asymmetric Jacobian, or a mean over minibatches that is another, "
         "where chains went; or all of them go ever farther while U falls",
-        "differences of the gradient, at draws, warmup included, the farthest among them", _no_gradient,
+        "differences of the gradient, at draws, warmup included, the farthest among them",
+        lambda found: (found.known.gradient,),
     ),
 )  # fmt: skip
 """Why a summary is not to be believed."""
@@ -511,7 +499,7 @@ WARNINGS = (
 
 def sentences(diagnostics: tuple[Diagnostic, ...], found: Summary) -> tuple[str, ...]:
     """Return what diagnostics say of a run, in their order."""
-    return tuple(sentence for one in diagnostics for sentence in one.sentences(found))
+    return tuple(sentence for one in diagnostics for sentence in one.sentences(found) if sentence)
 
 
 def summarise(tree: "DataTree", draws: Draws, diagnostics: Diagnostics | None = None) -> Summary:
