@@ -74,6 +74,7 @@ FAULTS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     "streams of another seed": (EVERY, "seed_streams(seed, chains, first_chain)", "seed_streams(1, chains, first_chain)", "another noise_state"),
     "streams exchanged": (LOGISTIC, "noise, batches = seed_streams", "batches, noise = seed_streams", "another noise_state"),
     "thin ignored": (EVERY, '"thin": thin', '"thin": 1', "another thin"),
+    "one thread, whatever is asked for": (EVERY, "states, drawn, threads", "states, drawn, 1", "runs its chains by something else"),
     "warm-up counted twice": (EVERY, "chains, warmup + draws)", "chains, warmup + draws + warmup)", "other draws"),
     "a callback of warm-up": (EVERY, "_telling(tell, callback, cut, drawn, warmup)", "_telling(tell, callback, cut, drawn, 0)", "hands a callback"),
     "no callback": (EVERY, "_telling(tell, callback, cut,", "_telling(tell, None, cut,", "hands a callback"),
