@@ -26,6 +26,7 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.run.differences import is_definite
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.sample import unsaid
+from recipe_compiler.spec.fields import MOST_STEPS
 
 Array = NDArray[np.float64]
 Chains = NDArray[np.bool_]
@@ -72,7 +73,7 @@ MOST = 256
 READ = 3e10
 """Entries of the data that draws further apart may read: some tens of seconds."""
 
-LONGEST_MOVE = 1000.0
+LONGEST_MOVE = float(MOST_STEPS)
 """Steps of a move at most."""
 
 LENGTH_DRAWS = 250
@@ -91,7 +92,7 @@ draw shows what is missing.
 SHORTER = 0.75
 """What the step size is multiplied by until moves are."""
 
-SHORTENED = 12
+SHORTENED = 20
 """How often at most."""
 
 SPREADS = (2.0, 1.0, 0.5, 0.25)
@@ -373,7 +374,7 @@ def measured(
         if (is_long or (shortened and not is_spared)) and shortened < SHORTENED:
             is_spared = not is_long  # once more than pilots need: a run may come further into a neck
             eps, shortened, draws, parts = float(f"{SHORTER * eps:.3g}"), shortened + 1, DRAWS, []
-            pilots = pilots.lasting(math.ceil(pilots.longest / SHORTER), pilots.lengths)
+            pilots = pilots.lasting(min(LONGEST_MOVE, math.ceil(pilots.longest / SHORTER)), pilots.lengths)
             continue
         share = least_share(found.theta)
         if is_open and (not shortened or share < HARDLY):
