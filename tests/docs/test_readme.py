@@ -44,8 +44,8 @@ def test_the_main_job_runs(recipe_lines: list[str], command, tmp_path: Path) -> 
 def test_the_model_that_is_written_out_is_proved_at_the_data_that_ship(command, tmp_path: Path) -> None:
     (model,) = re.findall(r"```yaml\n(# y_n = .*?)```", README.read_text(encoding="utf-8"), re.S)
     (tmp_path / "groups.yaml").write_text(model, encoding="utf-8")
-    (line,) = re.findall(r"`recipe run (hmc groups.yaml .*?)`", README.read_text(encoding="utf-8"))
-    printed = command(f"recipe check {line.replace('groups.yaml', f'{tmp_path}/groups.yaml')}")
+    (line,) = re.findall(r"`recipe run (groups.yaml .*?)`", README.read_text(encoding="utf-8"))
+    printed = command(f"recipe check hmc {line.replace('groups.yaml', f'{tmp_path}/groups.yaml')}")
     assert re.search(r"exp\(-H\) has a finite integral +proved", printed)
     assert "hmc_groups: proved" in printed
 
