@@ -35,6 +35,8 @@ DEGREE = 24
 """The degree of a polynomial whose roots, common zeros or growth are determined."""
 MONOMIALS = 5
 """The degree of monomials of several coordinates that an ansatz has."""
+EXCHANGED = 5
+"""Indices of a product that are looked at for one of two equal factors."""
 
 CASES = 6
 """Things of which every choice is tried: signs, sides, subsets, orders."""

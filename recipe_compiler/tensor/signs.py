@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations
 
+from recipe_compiler import limits
 from recipe_compiler.formula.elementwise import named
 from recipe_compiler.tensor.atoms import Factor, indices, moved
 from recipe_compiler.tensor.rules import Rules
@@ -27,8 +28,6 @@ from recipe_compiler.tensor.terms import (
     Term,
 )
 
-MOST_EXCHANGED = 5
-"""Indices of a product that are looked at for one of two equal factors."""
 ZERO = Fraction(0)
 _POSITIVE = named(lambda row: row.positive)
 
@@ -105,7 +104,7 @@ def _is_square(rules: Rules, term: Term) -> bool:
     has one of both kinds. What has neither, w_j, is not negative.
     """
     bound = sorted(indices(term.factors), key=repr)
-    if term.coefficient <= 0 or len(bound) > MOST_EXCHANGED:
+    if term.coefficient <= 0 or len(bound) > limits.EXCHANGED:
         return False
     for first, second in _exchanges(bound):
         places = [({*first} & own, {*second} & own) for own in (indices((factor,)) for factor in term.factors)]

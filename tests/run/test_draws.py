@@ -133,7 +133,7 @@ def test_lp_of_shares_that_are_no_doubles_is_a_number() -> None:
     theta = draws.block("theta")
     theta[..., :3] = (-900.0, 400.0, -2.0)
     theta[..., 6:] = np.tile([0.0, 1.0, 0.0], 10)
-    known = energies_of(module, build, prepare_inputs(module, build, build.run, data, 0), data, draws, asked=True)
+    known = energies_of(module, build, prepare_inputs(module, build, build.run, data), data, draws, asked=True)
     log_w, mu, alpha = theta[:, 1:, :3] - 400.0, theta[:, 1:, 3:6], np.array([2.0, 1.0, 0.5])
     assert known.log_likelihood == pytest.approx(-((Y - mu[..., 1:2]) ** 2) / 2, rel=1e-12)
     prior = log_w @ (alpha - 1) + gammaln(alpha.sum()) - gammaln(alpha).sum() - (mu**2).sum(axis=-1) / 8

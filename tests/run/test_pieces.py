@@ -126,7 +126,7 @@ def test_the_gradient_that_a_step_leaves_for_the_next_is_state(drawn: str) -> No
     """A chain begins with that of a minibatch at its state, for which the stream of minibatches moves on."""
     build = sghmc(drawn, "baoab")
     module, data = module_of(build), data_of(build)
-    inputs = prepare_inputs(module, build, build.run if drawn == "all" else replace(build.run, batch_size=60), data, 1)
+    inputs = prepare_inputs(module, build, build.run if drawn == "all" else replace(build.run, batch_size=60), data)
     noise, batch = module.seed_streams(3, 1)
     before, theta = batch[0].copy(), np.array([0.5, -0.25, 1.0])
     chain = start_chain(module, inputs, {"theta": theta, "r": np.zeros(3)}, noise[0], batch[0])

@@ -49,7 +49,7 @@ def test_every_draw_has_its_own_step_and_constants(
     module, asked = modules[variant], settings(build, schedule)
     found = sample(module, build, asked, data)
     step = step_of(asked)
-    inputs = prepare_inputs(module, build, replace(asked, schedule=Schedule()), data, 35)
+    inputs = prepare_inputs(module, build, replace(asked, schedule=Schedule()), data)
     noise, batch = module.seed_streams(asked.seed, asked.chains)
     start = sample(module, build, replace(asked, step_size=1e-300, schedule=Schedule(), draws=1, warmup=0), data)
     z = [start.arrays[0][0, 0].copy(), start.arrays[1][0, 0].copy()]  # a step of 1e-300 moves nothing

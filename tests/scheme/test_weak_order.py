@@ -120,7 +120,7 @@ def errors(scheme: str, spelled: str = "") -> list[float]:
     """Return the largest error of a scheme's moments from one point at eps and at eps/2, or of what is spelled."""
     build = build_of(scheme, spelled)
     module, emitted = shipped(build), module_of(build)
-    inputs = prepare_inputs(emitted, build, build.run, Data(()), 0)
+    inputs = prepare_inputs(emitted, build, build.run, Data(()))
     slope = full_gradient(emitted, inputs)
     assert slope is not None
     n = sum(2 if block.shape.sizes else 1 for block in module.program.blocks)

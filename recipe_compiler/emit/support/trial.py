@@ -88,9 +88,9 @@ def _try_slopes(call, points, full, of_batch=None, rows=0, energy=None):
         def slope(theta):
             return of_batch(theta, few)
 
-    begin = time.perf_counter()
+    begin = time.process_time()
     slope(points[0])
-    slow = time.perf_counter() - begin > _SLOW
+    slow = time.process_time() - begin > _SLOW
     for theta in points[: 1 if slow else len(points)]:
         if not np.isfinite(full(theta)).all():
             continue
