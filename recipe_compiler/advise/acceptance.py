@@ -425,7 +425,7 @@ def _best_length(
         return share, share / chains.steps
 
     begun, best = pilots, share / pilots.steps
-    for factor in (2.0, 0.5):
+    for factor in (2.0, 0.5) if share < HARDLY else (0.5, 2.0):
         if pilots is not begun:
             break
         while 1.0 <= (longest := math.ceil(factor * pilots.longest)) <= afforded and longest != pilots.longest:
