@@ -101,8 +101,6 @@ class Plan:
     """What its run is expected to make of gradients."""
     mode: Mode | None = None
     """The mode of U, where chains were begun around it; a plan that was kept does not have it."""
-    has_no_mode: bool = False
-    """Whether a search for it found none: a run then searches no more."""
     by_limit: bool = False
     """Whether something was given up because it took too long: another time it may be chosen."""
 

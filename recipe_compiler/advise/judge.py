@@ -60,7 +60,7 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
         kernel,
         assumed,
         _pace(plan, sampler, draws),
-        "" if plan.has_no_mode else missed_mode_of_run(sampler, draws, ahead.mode or plan.mode, known.lp),
+        missed_mode_of_run(sampler, draws, ahead.mode or plan.mode, known.lp),
         solver_error_of(sampler, draws),
         "" if (own := sampler.inputs.gradient) is None else doubt_gradient(own, block, sampler.theta(draws)),
     )

@@ -60,8 +60,6 @@ class WarmChains:
     moves: int
     """How many make a draw of warm-up."""
     mode: Mode | None
-    has_no_mode: bool
-    """Whether a search for it found none."""
     around: str
     """What the mass of the first window was, in words."""
 
@@ -91,8 +89,7 @@ def warm_up(stated: Build, pilots: Pilots) -> WarmChains:
     moves = 1 if pilots.lengths else max(1, math.ceil(TRAJECTORY / pilots.steps))
     say = pilots.budget.say
     say("searching for the mode of U")
-    is_sought = _is_searched(pilots) or width <= MANY
-    mode = mode_of(sampler) if is_sought else None
+    mode = mode_of(sampler) if _is_searched(pilots) or width <= MANY else None
     K, around = (None, "1") if slope is None or width > MANY else at_mode(slope, mode)
     if mode is not None and K is not None:
         pilots = pilots.around(starts_around(mode.theta, K, sampler.potential, CHAINS // 2))
@@ -111,7 +108,7 @@ def warm_up(stated: Build, pilots: Pilots) -> WarmChains:
         values, eps = tuned(pilots, open_ones, mass, stated.accept, moves, say, slope)
     follows = sampler.module.potential_block in names_of(cycle.rest)
     found, pilots = measured(pilots, open_ones, values, eps, stated.accept, moves, None if follows else slope, say)
-    return WarmChains(pilots, found, moves, mode, is_sought and mode is None, around)
+    return WarmChains(pilots, found, moves, mode, around)
 
 
 def _is_searched(pilots: Pilots) -> bool:
@@ -136,9 +133,7 @@ def plan_of_moves(stated: Build, pilots: Pilots) -> Plan:
     doubts = (*found.doubts, *filter(None, (missed,)))
     says = tuple(_says(entries, pilots, replace(found, doubts=doubts), warm.moves, warm.around, spread))
     pace = Pace(found.counts / (found.thin * pilots.steps), pilots.steps, found.seconds)
-    return Plan(
-        restated(stated, entries.changes), says, doubts=doubts, pace=pace, mode=warm.mode, has_no_mode=warm.has_no_mode
-    )
+    return Plan(restated(stated, entries.changes), says, doubts=doubts, pace=pace, mode=warm.mode)
 
 
 def at_mode(slope: Slope, mode: Mode | None) -> tuple[Array | None, str]:
