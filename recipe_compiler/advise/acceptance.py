@@ -80,7 +80,7 @@ LENGTH_DRAWS = 250
 """Draws of a chain by which moves of one length are compared with those of another."""
 
 HARDLY = 0.02
-"""The part of the draws that counts where there are too few to tell how many do."""
+"""The effective part of the draws below which 250 draws of a chain do not show it."""
 
 EVERYWHERE = 0.75
 """The least mean probability that moves are accepted with wherever chains come, as a part of what is asked.
@@ -345,7 +345,7 @@ def measured(
     """Return what chains do with settings that are fixed: acceptance, thinning, mean and covariance; and the chains.
 
     The step size is made shorter until moves are accepted wherever chains come (`EVERYWHERE`), moves of open length
-    taking as much more steps; then these become as long as serves best (`_best_length`).
+    taking as many more steps; then their length is chosen (`_best_length`).
 
     Args:
         pilots: in the bulk.

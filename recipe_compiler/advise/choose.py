@@ -160,7 +160,7 @@ def _none_fits(refused: Mapping[str, DocumentError]) -> DocumentError:
 
 
 def order_of(found: Iterable[Candidate], numbers: int) -> tuple[Candidate, ...]:
-    """Return the candidates that are planned, in turn until one serves, for data of so many numbers."""
+    """Return the candidates to plan, in order: the first that has a plan is taken; for data of so many numbers."""
     found = tuple(found)
     exact, others = [one for one in found if one.is_exact][:1], [one for one in found if not one.is_exact]
     if not exact:

@@ -31,7 +31,7 @@ ACCEPT = "0.95"
 """The mean probability of acceptance: shorter steps than a run's, which come further into a neck."""
 
 OF_TARGET = ("format", "name", "target", "variant", "data", "sizes")
-"""Entries of a build that are of what it samples, not of how."""
+"""Entries of a build that state its target and data, not its sampler."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -68,7 +68,7 @@ def solver_error_of(sampler: Sampler, draws: Draws) -> SolverError | None:
         return None
     says = target.stages.says
     if any(not state.solves for state in target.recursion):
-        return SolverError(says, 0.0, "a recursion stands beside it")
+        return SolverError(says, 0.0, "the target has a recursion too")
     log_likelihood = sampler.module.log_likelihood
     finer = _at_twice_the_steps(sampler, target.stages, target.recursion)
     if finer is None or log_likelihood is None:

@@ -55,16 +55,16 @@ def check_claims(text: str, report: Report, digest: str, *, advisory: bool, allo
         text: the file.
         report: the verdicts about its build.
         digest: SHA-256 of the documents.
-        advisory: whether what the build need not have proved is told, too.
+        advisory: whether the file also lists findings that the build does not require.
         allow_undecided: whether it was asked for though a required claim might be undecided.
 
     Raises:
         CompilerError: it says something else; which section does.
     """
     sections = described(text)
-    told = [one for one in report.findings if one.required or advisory]
+    listed = [one for one in report.findings if one.required or advisory]
     wanted: dict[str, set[str]] = {}
-    for one in told:
+    for one in listed:
         if allow_undecided:
             wanted.setdefault("Claims", set()).add(_plain(one.says))
         elif isinstance(one.decision, Proved):

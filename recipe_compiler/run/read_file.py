@@ -111,7 +111,7 @@ def _thin(run: RunSettings) -> int:
 
 
 def _check_defaults(found: Mapping[str, Any], module: Module, build: Build) -> None:
-    """Check what `sample` does where it is told nothing else of a run."""
+    """Check the defaults of `sample`, which are the settings of the build's run."""
     program, run, unsaid = module.program, build.run, inspect.Parameter.empty
     wanted: Named = {name: getattr(run, name) for name in ("step_size", "draws", "warmup", "thin", "chains", "seed")}
     if program.variant == "minibatch" and (run.batch_size is None or program.replacement):
@@ -392,7 +392,7 @@ class Call:
             require(_is_same(left, state), "returns another state than its chains are in")
             phases = ["warmup" if count < run.warmup else "draws" for count in done]
             wanted = {chain: (count, self.total, phases[chain]) for chain, count in enumerate(done)}
-            require(told == wanted, "tells something else of its progress than what its chains have done")
+            require(told == wanted, "reports another progress than its chains have made")
             so_far = self._cut({name: own[:, run.warmup : min(done)] for name, own in drawn.items()})
             require(bool(seen) and _is_same(so_far, seen[-1]), "hands a callback other draws than there are")
         for own in drawn.values():

@@ -121,7 +121,8 @@ def test_a_start_that_no_long_step_leaves_is_left(folder: Path) -> None:
     assert np.ptp(held["posterior"]["theta"].to_numpy()) == 0.0
     fit = rc.compile(build(folder, WELL, "step_size: auto, draws: 4000, seed: 2", more=FAR)).sample(progress=False)
     assert not fit.attrs["doubts"], fit.attrs["doubts"]
-    assert accepted(fit) > 0.75  # or more, where the step is shortened for the walls of the wells
+    assert "shorter than the target needs" in fit.attrs["plan"]  # the walls of the wells are steep
+    assert 0.75 < accepted(fit) < 0.99
     x = np.linspace(-4.0, 4.0, 100_001)
     law = np.exp(-(x**4) + 2.0 * x**2)
     second = float(law @ x**2 / law.sum())

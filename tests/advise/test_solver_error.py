@@ -108,4 +108,4 @@ def test_fine_steps_are_none() -> None:
 
 def test_solutions_without_end_are_a_doubt() -> None:
     assert "not finite" in SolverError("euler, 1 step", np.inf).doubt
-    assert SolverError("euler, 1 step", 0.0, "a recursion stands beside it").doubt == ""
+    assert SolverError("euler, 1 step", 0.0, "the target has a recursion too").doubt == ""
