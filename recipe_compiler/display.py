@@ -135,6 +135,8 @@ def show_comparison(comparison: "RunComparison") -> None:
     """Print runs one by one, then where they lie farthest apart, and whether chance explains it."""
     from rich.text import Text
 
+    from recipe_compiler.run.scores import says_score
+
     out, first = _console(), comparison.runs[0]
     table = _table(("", "scheme", "step size", "thin", "draws", "seconds", "ess", "ess/s", "r_hat"), numbers=True)
     for run in comparison.runs:
@@ -145,6 +147,9 @@ def show_comparison(comparison: "RunComparison") -> None:
     out.print(table)
     for run in comparison.runs:
         out.print(Text(plain(f"{run.file}: {run.trust or 'its trust is not known'}")), soft_wrap=True)
+    for name in dict.fromkeys(name for run in comparison.runs for name in run.scores):
+        own = (f"{says_score(run.scores[name])} ({run.file})" for run in comparison.runs if name in run.scores)
+        out.print(Text(plain(f"score {name}: {'; '.join(own)}")), soft_wrap=True)
     table = _table(("", "of", "in", "first", "there", "sds apart", "|z|"), numbers=True)
     for one in comparison.apart[:SHOWN]:
         values = (f"{one.first:.4g}", f"{one.other:.4g}", f"{one.in_sds:+.3f}", f"{abs(one.z):.2f}")

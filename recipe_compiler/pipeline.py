@@ -46,6 +46,7 @@ from recipe_compiler.run.load_module import load_function, load_text
 from recipe_compiler.run.observed import data_of_build, with_data, with_sizes
 from recipe_compiler.run.rerun import checkpoint_facts, stepping_code
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs, unsaid
+from recipe_compiler.run.scores import demand_scores
 from recipe_compiler.run.sizes import declared_parameters, resolve_sizes
 from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
 from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes
@@ -261,7 +262,7 @@ def prepare_run(
     Raises:
         VerificationError, CompilerError: as of `compile_build`.
         DataError: the data do not fit the target.
-        RunError: settings that no run can have, or an estimate that is not found.
+        RunError: settings that no run can have, an estimate that is not found, or a score of a law that is none.
     """
     build = with_sizes(with_data(build))
     data = data_of_build(build)
@@ -270,10 +271,11 @@ def prepare_run(
     check_settings(emitted, build, settings, data)
     for code in build.codes:
         load_function(code)  # what a file imports is known once it has been run
+    scores = demand_scores(build, data)
     facts = checkpoint_facts(stepping_code(module.text), build, settings, data)
     build = estimate(build, report, settings, data, allow_undecided=allow_undecided, cache=cache)
     demand_room(build, emitted, settings, data)
-    return Run(build, report, settings, data, module, emitted, facts)
+    return Run(build, report, settings, data, module, emitted, facts, scores=scores)
 
 
 def write_module(module: Module, folder: str | PathLike[str]) -> Path:

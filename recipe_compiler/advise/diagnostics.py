@@ -37,6 +37,7 @@ from recipe_compiler.run.posterior_numbers import (
 )
 from recipe_compiler.run.sample import Accepted, Draws
 from recipe_compiler.run.schedule import shown
+from recipe_compiler.run.scores import scores_said
 from recipe_compiler.spec.transform import DOMAINS
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ class Summary:
         ahead = known.forecast.says[:1] if known.forecast is not None and known.forecast.width is not None else ()
         return (
             *says_constant(self.numbers),
+            *scores_said(self.tree),
             *speed(self.numbers, draws.processor_seconds),
             *_pace(known.pace),
             *(f"assumed, not proved: {one}" for one in known.assumed),

@@ -16,6 +16,7 @@ from recipe_compiler.advise.solver_error import solver_error_of
 from recipe_compiler.advise.stein import departures
 from recipe_compiler.advise.tails import powers
 from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.scores import add_scores
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.stages import Ready, conclude
 from recipe_compiler.run.user_code import doubt_gradient
@@ -52,6 +53,8 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
     """
     tree, known = conclude(ready, draws)
     report, sampler, block = ready.run.report, Sampler.of_run(ready), potential_block(ready.run.build)
+    gradients = 0.0 if ready.run.module.gradient is None else sampler.gradients_of_step()
+    add_scores(ready.run.scores, ready.run.build, tree, draws, gradients)
     kernel, assumed = _kernel(report), on_trust(sampler.build, _given(report))
     diagnostics = Diagnostics(
         ahead,

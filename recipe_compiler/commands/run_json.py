@@ -15,6 +15,7 @@ from recipe_compiler.display import say
 from recipe_compiler.errors import DataError, DocumentError, Fault, Place, RecipeError
 from recipe_compiler.run.posterior_numbers import COLUMNS
 from recipe_compiler.run.sample import Draws
+from recipe_compiler.run.scores import final_scores
 from recipe_compiler.run.stages import Run
 from recipe_compiler.verdict import Report, Verdict
 
@@ -44,6 +45,7 @@ def say_run(run: Run, plan: Plan, draws: Draws, summary: Summary, left_out: Sequ
             if diagnostics.pace is None
             else dict(zip(("predicted", "measured"), diagnostics.pace, strict=True)),
             "summary": tuple(rows),
+            "scores": final_scores(summary.tree),
             "constant": dict(summary.numbers.constants),
             "forecast": None if diagnostics.forecast is None else _of_forecast(diagnostics.forecast),
             "stein": None if diagnostics.departures is None else asdict(diagnostics.departures),

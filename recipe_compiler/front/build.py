@@ -71,6 +71,9 @@ class Build(Document):
         Blocks to where they start: formulas of parameters and draws `N(0, cov)`.
     derived : mapping, optional
         As of `Target`, of the target's blocks, and of parameters of all three documents.
+    scores : mapping, optional
+        Name to a distance of the draws to a stated law, or `"log_predictive"`: `{"kl": {"kl": theta[0], "law":
+        "N(0, 1)", "range": [-4, 4]}}`, as in YAML; the fit has them in its group `scores`.
     gradient_noise : formula, "estimate" or mapping, optional
         V, the covariance of the minibatch gradient.
     minibatch : mapping, optional
@@ -118,6 +121,7 @@ class Build(Document):
         data: object = None,
         init: Mapping[object, object] | None = None,
         derived: Mapping[object, object] | None = None,
+        scores: Mapping[str, object] | None = None,
         gradient_noise: object = None,
         minibatch: Mapping[str, object] | None = None,
         draws: int | None = None,
@@ -145,7 +149,7 @@ class Build(Document):
         files = {key: f"{FOLDERS[key]}/{part.name}.yaml" for key, part in parts.items()}
         noise = gradient_noise if isinstance(gradient_noise, Mapping) else {"V": gradient_noise}
         declared = {item.name for part in models.values() for item in part.declarations.parameters}
-        used = s.declared(parameters or {}, bind or {}, init or {}, derived or {}, noise)
+        used = s.declared(parameters or {}, bind or {}, init or {}, derived or {}, scores or {}, noise)
         new = {item.name: item for item in used if item.name not in declared}
 
         def read(scheme: object = scheme, **run: object) -> model.Build:
@@ -164,6 +168,7 @@ class Build(Document):
                 data=section,
                 init=init or None,
                 derived=derived or None,
+                scores=scores or None,
                 run=s.mapping(**{key: given[key] for key in fields_of(RunEntry)} | run),
             )
             made = read_build(root, s.file, around(s.folder, parts, in_memory=section is None))

@@ -19,6 +19,7 @@ from recipe_compiler.run.posterior_numbers import (
     shown_cells,
     speed,
 )
+from recipe_compiler.run.scores import scores_said
 from recipe_compiler.run.store import save, stored
 
 if TYPE_CHECKING:
@@ -122,7 +123,11 @@ class Fit(DataTree):
         return "\n".join((*table, *self._notes(numbers), str(self.verdict)))
 
     def _notes(self, numbers: PosteriorNumbers) -> tuple[str, ...]:
-        return (*says_constant(numbers), *speed(numbers, float(self.attrs.get("processor_seconds", math.nan))))
+        return (
+            *says_constant(numbers),
+            *scores_said(self),
+            *speed(numbers, float(self.attrs.get("processor_seconds", math.nan))),
+        )
 
     def _repr_html_(self) -> str:
         numbers = posterior_numbers(self)

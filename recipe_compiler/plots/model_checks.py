@@ -1,4 +1,4 @@
-"""What the model says of its draws and of its data: energies, and data that it would give beside those observed."""
+"""What the model says of its draws and of its data: energies, data that it would give, and scores of a build."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -7,6 +7,7 @@ import numpy as np
 from recipe_compiler.plots.coordinates import Array
 from recipe_compiler.plots.panels import COLOURS, GREY, sheet
 from recipe_compiler.run.posterior_numbers import draws_in_time, stored_standing
+from recipe_compiler.run.scores import GROUP, final_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,6 +75,29 @@ def predictive(tree: "DataTree") -> "Figure | None":
         panel.set_title(name, fontsize=9)
         panel.grid(linewidth=0.3, color=GREY, alpha=0.4)
         panel.set_ylim(0.0, 1.0)
+    return page.figure
+
+
+def scores(tree: "DataTree") -> "Figure | None":
+    """Return every score of growing parts of the draws, with its errors, against the gradients that these took.
+
+    Against steps where steps take no gradient. None where the build has no scores.
+    """
+    if GROUP not in tree.children:
+        return None
+    group = cast("Any", tree[GROUP])
+    names = final_scores(tree)
+    against = "gradients" if group["gradients"].to_numpy().any() else "steps"
+    at = group[against].to_numpy()
+    page = sheet(f"Scores of the draws so far, against {against} of a chain, warmup included", len(names), height=3.2)
+    for panel, (name, last) in zip(page.panels, names.items(), strict=True):
+        value, error = (group[own].to_numpy() for own in (name, f"{name}_error"))
+        panel.errorbar(at, value, np.nan_to_num(error), color=COLOURS[0], linewidth=1.2, capsize=2)
+        if "floor" in last:
+            panel.axhline(last["floor"], color=GREY, linestyle="--", linewidth=0.8, label="floor of all draws")
+            panel.legend(fontsize=8)
+            panel.set_yscale("log")
+        panel.set_title(name, fontsize=9)
     return page.figure
 
 

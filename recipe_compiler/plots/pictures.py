@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recipe_compiler.errors import RunError, shown
 from recipe_compiler.plots.chains import autocorrelations, ranks, traces
-from recipe_compiler.plots.model_checks import energies, predictive
+from recipe_compiler.plots.model_checks import energies, predictive, scores
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.posterior import forest, pairs, sds
 from recipe_compiler.run.atomic_write import written_whole
@@ -28,6 +28,7 @@ KINDS = {
     "sds": sds,
     "energies": energies,
     "predictive": predictive,
+    "scores": scores,
 }
 """Picture to what draws it of a run; None of what draws one: there is nothing to show."""
 

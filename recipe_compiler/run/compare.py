@@ -17,6 +17,7 @@ import numpy as np
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.posterior_numbers import COLUMNS, LEAST_DRAWS, posterior_numbers, stored_standing
+from recipe_compiler.run.scores import final_scores
 from recipe_compiler.run.store import stored
 
 CHANCE = 1e-3
@@ -37,6 +38,8 @@ class StoredRun:
     seconds: float
     """Processor time of its draws."""
     trust: str
+    scores: Mapping[str, Mapping[str, float]]
+    """Score to its value by all draws, its error and its floor."""
     rows: Mapping[str, Mapping[str, float]]
     """Coordinate to its numbers, over chains that are finite to their end."""
 
@@ -161,5 +164,6 @@ def stored_run(path: Path) -> StoredRun:
         draws=over.length,
         seconds=float(attributes.get("processor_seconds", np.nan)),
         trust=str(attributes.get("trust", "")),
+        scores=final_scores(tree),
         rows={row.name: dict(zip(COLUMNS, row.values, strict=True)) for row in posterior_numbers(tree).rows},
     )

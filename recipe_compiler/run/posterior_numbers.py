@@ -151,7 +151,7 @@ def posterior_numbers(tree: "DataTree") -> PosteriorNumbers:
     import arviz_stats
     from arviz_stats.base.array import array_stats
 
-    weight = _weights(tree, int(posterior.sizes["draw"]))
+    weight = draw_weights(tree, int(posterior.sizes["draw"]))
     timed = posterior if weight is None else posterior.isel(draw=_places_in_time(weight))
     columns = np.concatenate([columns_of(array) for array in posterior.data_vars.values()], axis=2)
     with np.errstate(all="ignore"):
@@ -236,7 +236,7 @@ def columns_of(array: Any) -> NDArray[np.float64]:
     return values.reshape(*values.shape[:2], math.prod(values.shape[2:]))
 
 
-def _weights(tree: "DataTree", draws: int) -> NDArray[np.float64] | None:
+def draw_weights(tree: "DataTree", draws: int) -> NDArray[np.float64] | None:
     """Return the step sizes of the draws after warmup, their weights in averages; None where all are the same."""
     if "sample_stats" not in tree.children or "step_size" not in cast("Any", tree["sample_stats"]):
         return None
@@ -246,7 +246,7 @@ def _weights(tree: "DataTree", draws: int) -> NDArray[np.float64] | None:
 
 def draws_in_time(tree: "DataTree", draws: int) -> NDArray[np.intp]:
     """Return the draws after warmup at equal intervals of a chain's time: each once, where the step size stays."""
-    weight = _weights(tree, draws)
+    weight = draw_weights(tree, draws)
     return np.arange(draws) if weight is None else _places_in_time(weight)
 
 

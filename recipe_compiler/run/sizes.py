@@ -141,6 +141,7 @@ def _positions(build: Build, data: Data, sizes: dict[str, int], said: Mapping[st
 def _too_small(build: Build, sizes: Mapping[str, int], said: Mapping[str, str]) -> Iterator[str]:
     """Yield a fault for each size at which a position that a formula names does not exist."""
     stated = [formula for _, formula in (*build.bind, *build.init)]
+    stated += [formula for score in build.scores for formula in score.formulas]
     stated += [build.V, *stated_formulas(build.dynamics), *stated_formulas(build.target)]
     for size, least in smallest_sizes(Declarations(), stated).items():
         if sizes.get(size, least) < least:

@@ -390,6 +390,18 @@ StepSize = Annotated[
 ]
 
 
+def _range(value: Raw) -> tuple[float, float]:
+    ends = [exact(one) for one in value] if isinstance(value, list) else []
+    if len(ends) != 2 or ends[0] is None or ends[1] is None or not ends[0] < ends[1]:
+        return refuse(value, "two numbers, the smaller first: [-4, 4]")
+    return float(ends[0]), float(ends[1])
+
+
+Range = Annotated[
+    tuple[float, float], Leaf(_range, {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 2, "maxItems": 2})
+]
+
+
 Probability = Annotated[
     Fraction,
     Leaf(
@@ -420,6 +432,9 @@ CountOrZero = Annotated[int, _between(0, 10**9)]
 
 
 Chains = Annotated[int, _between(1, 10_000)]
+
+
+Bins = Annotated[int, _between(2, 10_000)]
 
 
 Seed = Annotated[int, _between(0, 2**63 - 1)]

@@ -10,6 +10,7 @@ from recipe_compiler.errors import CompilerError, Place
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Compare, Formula, Role, Symbol, Transpose
+from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.units import Unit
 from recipe_compiler.spec.words import Pair, Word, rotated
 
@@ -666,6 +667,32 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
+class Score:
+    """A number that a run computes from its draws, and from growing parts of them (`run/scores.py`)."""
+
+    name: str
+    kind: str
+    """`ks`, `kl` or `log_predictive`."""
+    of: Formula | None = None
+    """The quantity, of the target's blocks as declared; None of `log_predictive`."""
+    law: "Law | Formula | None" = None
+    """The law that it is compared with, data in it as all of their rows; or an unnormalised density of `VALUE`."""
+    bins: int = 0
+    range: tuple[float, float] = (0.0, 0.0)
+    """The interval that the bins divide."""
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """All that it is made of."""
+        law = self.law.arguments if isinstance(self.law, Law) else (self.law,)
+        return tuple(one for one in (self.of, *law) if one is not None)
+
+
+VALUE = Symbol("the value", SCALAR, Role.BLOCK)
+"""The number that a density of a score is a function of."""
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
     """Everything one emitted module needs."""
 
@@ -700,6 +727,7 @@ class Build:
     """eps as the document writes it; a run takes the double nearest to it, `run.step_size`."""
     derived: Formulas = ()
     """As of the target, which may have more."""
+    scores: tuple[Score, ...] = ()
     diagnostics: bool = False
     """Whether the emitted file holds what tells of a run: `recipe run` has it whatever this says."""
     share: float = 0.02

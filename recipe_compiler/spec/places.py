@@ -29,21 +29,21 @@ def digest(document: Document) -> str:
 
 
 def compiled_digest(build: Build) -> str:
-    """Return the digest of what a module is made of: of a build all but `run`, which chains are given when they start.
+    """Return the digest of what a module is made of: of a build all but `run` and `scores`.
 
     The same build with another step size, or more draws, is the same module.
     """
     parts = documents(build)
-    return _sha256({**parts, "build": {name: entry for name, entry in parts["build"].items() if name != "run"}})
+    return _sha256({**parts, "build": {n: own for n, own in parts["build"].items() if n not in ("run", "scores")}})
 
 
 def step_digest(build: Build) -> str:
     """Return the digest of what the step of a module is made of beside its parameters, which are arguments of it.
 
-    It is all but `run`, where chains begin, and what the build says of parameters.
+    It is all but `run`, `scores`, where chains begin, and what the build says of parameters.
     """
     parts = documents(build)
-    left_out = ("run", "init", "parameters")
+    left_out = ("run", "scores", "init", "parameters")
     return _sha256({**parts, "build": {name: entry for name, entry in parts["build"].items() if name not in left_out}})
 
 

@@ -51,6 +51,7 @@ from recipe_compiler.spec.model import (
     RunSettings,
     Schedule,
     Scheme,
+    Score,
     Target,
     Use,
     Value,
@@ -60,6 +61,7 @@ from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
 from recipe_compiler.spec.read_cycle import lengths_of, read_build_scheme, written_out
+from recipe_compiler.spec.read_scores import read_scores
 from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument, BuildParameterEntry
 from recipe_compiler.spec.use import mask_value, with_use
 from recipe_compiler.spec.validate import validate
@@ -103,8 +105,9 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
             page["parameters", name, "value"].fault(problem)
     stated = [formula for _, formula in (*bind, *init)] + ([] if V is None else [V])
     stated += [*stated_formulas(dynamics), *stated_formulas(target), *formulas_of_moves(scheme)]
+    derived, scores = _of_draws(page, document, dynamics, target, parameters)
+    stated += [formula for score in scores for formula in score.formulas]
     check_positions(page, fixed_sizes(document, dynamics, target, valued), stated)
-    derived = _derived(page, document, dynamics, target, parameters)
     data = None if around.in_memory else read_data(page, document, target, around.folder)
     eps = None if target.is_open and document.run.step_size is None else _step_size(page, document, scheme)
     check_moved(page, scheme, target, planned=document.run.step_size == "auto")
@@ -139,6 +142,7 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
         control=tuple(Control(mode.name, at_mode.name) for mode, at_mode in control),
         estimated=None if noise is None else noise[1].name,
         derived=derived,
+        scores=scores,
         diagnostics=document.run.diagnostics,
         assumes_integral=bool(document.assume),
         named=None if named is dynamics else rewritten(named, unread),
@@ -293,15 +297,16 @@ def _initial(page: Page, document: BuildDocument, dynamics: Dynamics, target: Ta
     return tuple(found)
 
 
-def _derived(
+def _of_draws(
     page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...]
-) -> Formulas:
-    """Return what is computed from every draw: of blocks of the target, and of parameters that are not bound."""
+) -> tuple[Formulas, tuple[Score, ...]]:
+    """Return what is computed from every draw, and from all: of blocks of the target, and of parameters not bound."""
     declared = (target.declared or target).declarations
     own = tuple(p for p in (*dynamics.declarations.parameters, *parameters) if p.name not in document.bind)
     scope = Declarations(declared.blocks, (*declared.parameters, *own), (), declared.data)
     taken = (*(name for name, _ in target.derived), *(block.name for block in dynamics.declarations.blocks))
-    return read_derived(page, document.derived, scope, taken)
+    derived = read_derived(page, document.derived, scope, taken)
+    return derived, read_scores(page, document.scores, scope, (*target.derived, *derived))
 
 
 def _values(

@@ -7,6 +7,7 @@ from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.fields import (
     A_CYCLE,
     SOME,
+    Bins,
     Chains,
     Count,
     CountOrZero,
@@ -22,6 +23,7 @@ from recipe_compiler.spec.fields import (
     Numbers,
     Positive,
     Probability,
+    Range,
     Raw,
     RefreshField,
     ScaleNumber,
@@ -259,6 +261,18 @@ OF_AUTO = ("share", "accept", "warmup_seconds")
 """Settings of a run that `step_size: auto` alone has."""
 
 
+class ScoreEntry(Part):
+    """The distance of the draws of a quantity to a stated law."""
+
+    ks: Annotated[FormulaText | None, "Kolmogorov-Smirnov distance of a number or column: theta, theta[0], omega"] = (
+        None
+    )
+    kl: Annotated[FormulaText | None, "KL(draws || law) of a number, by a histogram"] = None
+    law: Annotated[FormulaText, "N(0, 1), Dirichlet(alpha + ones); of `kl` also a density: exp(-theta[0]**4)"]
+    bins: Annotated[Bins | None, "of `kl`: intervals of equal length (100)"] = None
+    range: Annotated[Range | None, "of `kl`: what they divide, [-4, 4]"] = None
+
+
 class BuildDocument(Document):
     """Everything one emitted module needs."""
 
@@ -277,4 +291,5 @@ class BuildDocument(Document):
     data: DataEntry | None = None
     init: dict[Name, FormulaText] = {}
     derived: Derived = {}
+    scores: Annotated[dict[Name, Literal["log_predictive"] | ScoreEntry], "computed from the draws, part by part"] = {}
     run: Annotated[RunEntry, left_out] = RunEntry()

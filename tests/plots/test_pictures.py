@@ -63,11 +63,24 @@ def with_checks(seed: int = 5) -> xarray.DataTree:
     drawn = rng.standard_normal((CHAINS, DRAWS, 30))
     tree["posterior_predictive"] = xarray.DataTree(xarray.Dataset({"y": (("chain", "draw", "N"), drawn)}))
     tree["observed_data"] = xarray.DataTree(xarray.Dataset({"y": ("N", rng.standard_normal(30))}))
+    steps = 5 * np.arange(1, 21)
+    known = {"near": ("draws", 1.0 / steps, {"kind": "kl", "floor": 0.005}), "near_error": ("draws", 0.1 / steps)}
+    coords = {"draws": CHAINS * steps, "gradients": ("draws", steps)}
+    tree["scores"] = xarray.DataTree(xarray.Dataset(known, coords=coords))
     return tree
 
 
 def panels(figure: Figure) -> list[Axes]:
     return [panel for panel in figure.axes if panel.axison]
+
+
+def test_scores_are_drawn_with_their_errors_and_their_floor() -> None:
+    (panel,) = panels(pictures_of(with_checks(), "scores").figures["scores"])
+    line, floor = panel.lines[0], panel.lines[-1]
+    assert np.asarray(line.get_xdata()).tolist() == [5.0 * k for k in range(1, 21)]
+    assert np.asarray(line.get_ydata()).tolist() == [0.2 / k for k in range(1, 21)]
+    assert np.asarray(floor.get_ydata()).tolist() == [0.005, 0.005]
+    assert panel.get_title() == "near"
 
 
 def test_traces_are_the_draws_of_every_chain_warmup_first() -> None:
@@ -165,7 +178,7 @@ def test_what_was_neither_drawn_nor_forecast_has_no_picture() -> None:
     tree = with_checks()
     del tree["forecast"]
     assert set(pictures_of(tree).figures) == set(KINDS) - {"sds"}
-    assert set(pictures_of(draws_of(np.array([0.5, 0.0]))).figures) == set(KINDS) - {"energies", "predictive"}
+    assert set(pictures_of(draws_of(np.array([0.5, 0.0]))).figures) == set(KINDS) - {"energies", "predictive", "scores"}
 
 
 def test_chains_that_were_lost_are_in_no_number() -> None:
@@ -201,7 +214,7 @@ def test_a_run_draws_its_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     asked = CliRunner().invoke(app, [*small, "--plots", str(tmp_path / "pictures")])
     assert f"{tmp_path / 'pictures'}: traces.png, ranks.png" in asked.output.replace("\n", " ")
     assert {path.name for path in (tmp_path / "pictures").iterdir()} == {
-        f"{kind}.png" for kind in KINDS if kind != "predictive"
+        f"{kind}.png" for kind in KINDS if kind not in ("predictive", "scores")
     }
     (tmp_path / "file").write_text("mine")
     refused = CliRunner().invoke(app, [*small, "--plots", str(tmp_path / "file")])
