@@ -327,6 +327,41 @@ def run(
 
 @app.command()
 @with_exit_code
+def design(
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="[TARGET]", help="The target; left out: the map of what ships.",
+                       autocompletion=_completing("target")),
+    ] = None,
+    samplers: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SAMPLER...]", help="Dynamics, or builds of the target; left out: all that ship.",
+                       autocompletion=_completing("dynamics", "build")),
+    ] = None,
+    data: TheData = None,
+    settings: Settings = None,
+    seconds: Annotated[float, typer.Option(help="Of the processor, for the chains of each sampler.")] = 20.0,
+    plots: Annotated[
+        Path | None, typer.Option("--plots", metavar="DIR", help="The table as a picture, PNG. Needs matplotlib.")
+    ] = None,
+    json: AsJson = False,
+    use_cache: UseCache = True,
+) -> ExitCode:  # fmt: skip
+    """Rank samplers of a target: which D and Q take fewest gradients for an effective draw.
+
+    Each is planned as `recipe run` plans it, to the same accuracy: by the audit of its step, or by pilot chains.
+    Without a target, print shipped dynamics by their D and Q: 0, constant, or of the state.
+    """
+    from recipe_compiler.commands.design import design_target, show_map
+
+    if target is None:
+        return show_map(as_json=json)
+    given = BuildArguments(data, tuple(settings or ()))
+    return design_target(target, samplers or (), given, seconds, plots, as_json=json, use_cache=use_cache)
+
+
+@app.command()
+@with_exit_code
 def rerun(
     file: Annotated[str, typer.Argument(metavar="RUN.nc", help="A file that `recipe run` wrote.")],
     folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the draws go.")] = Path("runs/again"),
