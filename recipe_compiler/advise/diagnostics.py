@@ -370,8 +370,8 @@ def _clipped(found: Summary) -> Iterator[str]:
     if clipped := sum(found.draws.clipped):
         yield (
             f"2D - eps B_hat was not positive semidefinite {clipped} times (counted "
-            "by coordinate if diagonal) and was truncated at zero: the draws are biased. Try a smaller step size or a "
-            "larger batch."
+            "by coordinate if diagonal) and was truncated at zero, a moving V halved until it was: the draws are "
+            "biased. Try a smaller step size or a larger batch."
         )
 
 

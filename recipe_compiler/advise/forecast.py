@@ -192,7 +192,7 @@ def linearized_chain_of(sampler: Sampler) -> LinearizedChain:
         raise NotLinearError(f"`{sampler.bounded[0]}` has a bounded domain, where no step is linear")
     if slope is None or inputs.gradient is not None:
         raise NoForecastError("the gradient of the target is code")
-    if inputs.of_draw is not None:
+    if inputs.falls:
         raise NoForecastError("the step size decreases along the chain, which then has no stationary distribution")
     if not noise_is_steady(program, thermostats(program)):
         # it is balanced by friction that depends on the state alike, of which a linear step has one value alone

@@ -383,8 +383,14 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
         yield "and the draws are too wide"
         return
     yield f"noise N(0, eps (2 D - eps B_hat)), B_hat = (D + Q) V (D + Q)^T with V = {text(build.V)}"
+    yield from _estimated(build)
+
+
+def _estimated(build: Build) -> Iterator[str]:
     if build.estimated is not None:
         yield f"{build.estimated} is estimated from the data at the mode, before the first step"
+    if build.moving is not None:
+        yield f"`recipe run` then lets {build.estimated} follow each chain; `sample` keeps the one that it is given"
 
 
 def _of_draws(program: Program, cycle: Cycle) -> Iterator[str]:
@@ -409,8 +415,7 @@ def _of_word(build: Build, derivation: Derivation, program: Program) -> Iterator
     else:
         yield f"for the noise of the gradient, V = {text(build.V)}: {format_given_up(build.scheme, found)},"
         yield f"B = (D + Q) V (D + Q)^T, E = exp(-eps F), by which {found.piece} damps {found.block}"
-        if build.estimated is not None:
-            yield f"{build.estimated} is estimated from the data at the mode, before the first step"
+        yield from _estimated(build)
     yield LOST
 
 

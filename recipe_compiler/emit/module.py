@@ -43,6 +43,7 @@ _WORDS = """
     draws warmup step_size init progress tell threads given drawn noise
     batches states state own of_draw first_eps first_values sizes seed_streams eps thin batch batch_size row kept
     entry finite clipped total weight noise_state batch_state permutation done s0 s1 s2 s3 sweep entries first last
+    gradient_noise gradient_noise_draws
     step_lanes run_lanes lanes lanes_noise lanes_told lanes_draws lane turn draw FORMAT SPEC_DIGEST VARIANT
     REPLACEMENT BLOCKS SIZES PARAMETERS CONSTANTS DATA COLUMN_MAJOR ARGUMENTS LANES_ARGUMENTS FIRST_ARGUMENTS CODE
     POTENTIAL_BLOCK ENERGY_CONSTANTS prepare_full_gradient full_gradient full_potential log_likelihood auxiliary_energy

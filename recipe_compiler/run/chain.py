@@ -46,8 +46,12 @@ class Inputs:
     """Whose functions these are."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """The symbolic sizes of the module."""
-    of_draw: "Callable[[int], Inputs] | None" = None
-    """What a draw is given by its number, where the step size falls along the chain (`run/schedule.py`)."""
+    of_draw: "Callable[[Chain], Inputs] | None" = None
+    """What the next draw of a chain is given, where the step size or V changes along it."""
+    falls: bool = False
+    """Whether the step size does (`run/schedule.py`)."""
+    kept: Mapping[str, Array] = field(default_factory=dict)
+    """What each chain keeps for `of_draw`, as it starts: arrays, each with a number that every draw reports."""
 
     @property
     def given(self) -> dict[str, Any]:
@@ -88,8 +92,9 @@ def start_chain(
         "batch_state": batch,
         "permutation": np.arange(inputs.rows if module.permutes else 0, dtype=np.uint64),
         CLIPPED: np.zeros(1),
+        **{name: array.copy() for name, array in inputs.kept.items()},
     }
-    widths = {name: state[name].size for name, _ in module.blocks} | dict.fromkeys(module.reported, 1)
+    widths = {name: state[name].size for name, _ in module.blocks} | dict.fromkeys((*module.reported, *inputs.kept), 1)
     if module.first_values is not None:
         known = inputs.given | state
         module.first_values(*(known[name] for name in module.first_arguments))
@@ -112,7 +117,7 @@ def advance(module: Emitted, inputs: Inputs, chains: Sequence[Chain], draws: int
     most = ROOM // (LANES * sum(array.shape[1] for array in chains[0].draws.values())) if lanes else draws
     most = 1 if inputs.of_draw else max(1, most)
     while live := [chain for chain in chains if not chain.diverging]:
-        here = inputs.of_draw(live[0].done) if inputs.of_draw and draws else inputs
+        here = inputs.of_draw(live[0]) if inputs.of_draw and draws else inputs
         (_advance_lanes if lanes else _advance_one)(module, here, live, min(draws, most))
         draws -= min(draws, most)
         if not draws:

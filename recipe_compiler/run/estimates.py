@@ -20,27 +20,37 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.emit.module import Module
 from recipe_compiler.formula.rebuild import zero
+from recipe_compiler.program.lowered_noise import CLIPPED
+from recipe_compiler.run.chain import Chain, Inputs
 from recipe_compiler.run.evaluate import extents
-from recipe_compiler.run.gradients import Gradients
+from recipe_compiler.run.gradients import Gradients, gradients
+from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.map_estimate import ENTRIES, Start, find_mode_of_all
+from recipe_compiler.run.sample import NoStepError, parameter_names, stepping, with_parameters
 from recipe_compiler.spec.model import Build, RunSettings, Value
 
 Batches = Literal["with replacement", "without replacement", "contiguous"]
 SAMPLED = 1 << 14
 """The most gradients that an estimate is made of."""
+MOVING_ROWS, HALVINGS = 32, 60
+"""The same of one at every draw, and how often V is halved at most before nothing is subtracted."""
+MOVING = "gradient_noise"
+"""V where it follows a chain, in its state; its trace at every draw, in the statistics of draws."""
 
 Array = NDArray[np.float64]
 
 
 def gradient_noise(
-    gradients: Gradients, theta: Array, batch_size: int, batches: Batches, *, diagonal: bool = False, seed: int = 0
-) -> Array:
+    gradients: Gradients, theta: Array, batch_size: int, batches: Batches, *, diagonal: bool = False,
+    seed: int | NDArray[np.uint64] = 0, most: int | None = None,
+) -> Array:  # fmt: skip
     """Return V, the covariance of the minibatch gradient at a point: d x d, positive semidefinite, or its diagonal.
 
     With G_i the estimate of grad U from datum i alone, n data in a batch and Cov over the N data (divided by N):
     Cov(G)/n with replacement, Cov(G)/n (N - n)/(N - 1) without; for contiguous blocks the covariance over the N blocks.
-    Exact where all data are used; of more than `SAMPLED` as many are drawn, which leaves it unbiased. (The V of Ma,
+    Exact where all data are used; of more than `most` as many are drawn, which leaves it unbiased. (The V of Ma,
     Chen, Fox 2015, Eq. 8.)
 
     Args:
@@ -50,9 +60,10 @@ def gradient_noise(
         batches: how they are drawn.
         diagonal: whether only the diagonal is wanted, which needs no matrix.
         seed: for the choice of data, where there are too many to take all.
+        most: the most data, or blocks, that are taken; `SAMPLED` if left out.
     """
-    N = gradients.rows
-    chosen = np.arange(N) if N <= SAMPLED else np.random.default_rng(seed).choice(N, SAMPLED, replace=False)
+    N, most = gradients.rows, most or SAMPLED
+    chosen = np.arange(N) if most >= N else np.random.default_rng(seed).choice(N, most, replace=False)
     size = batch_size if batches == "contiguous" else 1
     offsets = np.arange(size)
     each = np.stack([gradients.of_batch(theta, ((first + offsets) % N).astype(np.uint64)) for first in chosen])
@@ -136,6 +147,41 @@ def at_mode(build: Build, gradients: Gradients, mode: Array, settings: RunSettin
     n = settings.batch_size or gradients.rows
     V = gradient_noise(gradients, mode, n, _batches(build), diagonal=diagonal, seed=settings.seed)
     return _with_values(build, {name: V})
+
+
+def with_moving_noise(build: Build, compiled: Module, module: Emitted, inputs: Inputs) -> Inputs:
+    """Return what chains are given if V follows each: an average of estimates where its draws begin.
+
+    V_k = (1 - w) V_(k-1) + w V_hat(theta_k) with w = max(1/(k + 2), moving), theta_k the state that draw k begins at,
+    V_hat the estimate from `MOVING_ROWS` data and V_(-1) that at the mode (Ahn, Korattikara, Welling 2012, whose V_hat
+    is of the batch itself). Its rows are not those of the batches, so that the noise of a step is independent of its
+    gradient given theta_k. Where 2D - eps B_hat is not positive semidefinite, V_k/2**j is subtracted with the least j
+    for which it is, and counted in `clipped`.
+    """
+    name, falling, n = build.estimated or "", inputs.of_draw, inputs.batch_size or inputs.rows
+    first = np.asarray(inputs.parameters[parameter_names(module, build)[name]])
+
+    def of_draw(chain: Chain) -> Inputs:
+        here = inputs if falling is None else falling(chain)
+        V, weight = chain.state[MOVING], max(1.0 / (chain.done + 2), build.moving or 0.0)
+        newest = gradient_noise(
+            gradients(compiled, module, inputs), chain.state[module.potential_block], n, _batches(build),
+            diagonal=V.ndim < 2, seed=chain.state["batch_state"], most=MOVING_ROWS,
+        )  # fmt: skip
+        if np.isfinite(newest).all():
+            V += weight * (newest - V)
+        chain.draws[f"{MOVING}_draws"][chain.done] = V.trace() if V.ndim > 1 else V.sum()
+        for factor in (*(0.5**j for j in range(HALVINGS)), 0.0):
+            try:
+                given = with_parameters(module, build, here, {name: (factor * V).reshape(first.shape)})
+                found = stepping(module, given, here.eps)
+            except NoStepError:
+                continue
+            chain.state[CLIPPED] += factor < 1.0
+            return found
+        raise NoStepError(f"no step of size {here.eps} can be made, not with V = 0 either")
+
+    return replace(inputs, of_draw=of_draw, kept={MOVING: np.atleast_1d(first)})
 
 
 def _with_values(build: Build, found: Mapping[str, Array]) -> Build:

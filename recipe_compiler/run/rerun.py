@@ -170,6 +170,7 @@ def checkpoint_facts(code: Mapping[str, str], build: Build, settings: RunSetting
             f"parameter {name}": value.item() if value.size == 1 else _digest_array(value)
             for name, value in values.items()
         },
+        **({} if build.moving is None else {"V moving": build.moving}),
         **{f"init {name}": text(formula) for name, formula in build.init},
         **{f"data {item.name}": _digest_array(item.values) for item in data.fields},
     }

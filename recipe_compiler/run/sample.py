@@ -144,7 +144,7 @@ def sample(
         checkpoint.copy(chains)()
     longest = _longest(chains, settings.warmup)
     arrays = tuple(_stacked(chains, f"{name}_draws", longest) for name, _ in module.blocks)
-    stats = {name: _stacked(chains, f"{name}_draws", longest)[:, :, 0] for name in module.reported}
+    stats = {name: _stacked(chains, f"{name}_draws", longest)[:, :, 0] for name in (*module.reported, *inputs.kept)}
     return Draws(
         blocks=tuple(block.name for block in build.dynamics.declarations.blocks),
         arrays=arrays,
@@ -275,14 +275,9 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
         moves=called_moves(module, build, given, {users_name(name, fields): own for name, own in laid_out.items()}),
         codes=build.codes,
     )
-    step = step_of(settings)
-    if step is None:
+    if (step := step_of(settings)) is None:
         return inputs
-
-    def of_draw(draw: int) -> Inputs:
-        return stepping(module, inputs, step(draw))
-
-    return replace(inputs, of_draw=of_draw)
+    return replace(inputs, of_draw=lambda chain: stepping(module, inputs, step(chain.done)), falls=True)
 
 
 def parameter_names(module: Emitted, build: Build) -> dict[str, str]:

@@ -23,6 +23,7 @@ from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint, Facts
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.energies import LARGEST, DrawEnergies, bytes_of, energies_of
+from recipe_compiler.run.estimates import with_moving_noise
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.predictive import add_predictive, predictive_of
@@ -215,6 +216,8 @@ def make_ready(run: Run) -> Ready:
         RunError: the step size is above eps_max, or a gradient that is code does not run.
     """
     inputs = prepare_inputs(run.module, run.build, run.settings, run.data)
+    if run.build.moving is not None:
+        inputs = with_moving_noise(run.build, run.compiled, run.module, inputs)
     return Ready(run, inputs, sampled_names(run.build, run.data, resolve_sizes(run.build, run.data)))
 
 

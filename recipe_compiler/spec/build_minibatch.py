@@ -55,10 +55,10 @@ def estimated_noise(
 
     Dense: V is the parameter, a matrix. Diagonal: the parameter is the vector of its diagonal.
     """
-    form = page["gradient_noise", "form"]
     if page["gradient_noise", "V"].text != ESTIMATE or scope.declarations.find(ESTIMATE) is not None:
-        if form.node is not None:
-            form.fault("found `form`, expected none: it is of `V: estimate`")
+        for key in ("form", "moving"):
+            if (at := page["gradient_noise", key]).node is not None:
+                at.fault(f"found `{key}`, expected none: it is of `V: estimate`")
         return None
     rows = potential_blocks(dynamics)[0].shape.rows
     name = unused("V_hat", scope.declarations.names)

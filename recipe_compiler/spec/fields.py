@@ -409,6 +409,10 @@ Probability = Annotated[
         {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
     ),
 ]
+Weight = Annotated[
+    Fraction,
+    Leaf(_number("a weight from 0 to 1", Fraction(0), Fraction(1)), {"type": "number", "minimum": 0, "maximum": 1}),
+]
 
 
 Positive = Annotated[

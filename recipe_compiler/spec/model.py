@@ -723,6 +723,8 @@ class Build:
     """The control variates of a gradient, by the blocks of the target in order; empty without."""
     estimated: str | None = None
     """The parameter that V is made of where a run estimates it: a matrix, or a vector for its diagonal."""
+    moving: float | None = None
+    """The least weight of the newest estimate, where V follows each chain."""
     stated_step_size: Fraction | None = None
     """eps as the document writes it; a run takes the double nearest to it, `run.step_size`."""
     derived: Formulas = ()

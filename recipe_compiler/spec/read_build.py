@@ -141,6 +141,7 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
         contiguous=document.minibatch is not None and document.minibatch.blocks is not None,
         control=tuple(Control(mode.name, at_mode.name) for mode, at_mode in control),
         estimated=None if noise is None else noise[1].name,
+        moving=None if (moving := document.gradient_noise.moving) is None else float(moving),
         derived=derived,
         scores=scores,
         diagnostics=document.run.diagnostics,

@@ -36,6 +36,7 @@ from recipe_compiler.spec.fields import (
     StepsNumber,
     Text,
     Truth,
+    Weight,
     check_move,
     check_moves,
     left_out,
@@ -184,6 +185,9 @@ class GradientNoiseEntry(Part):
 
     V: Annotated[FormulaText, "a formula, or `estimate`: from the data, before the run"] = "0"
     form: Annotated[Literal["dense", "diagonal"], "of an estimated V"] = "dense"
+    moving: Annotated[
+        Weight | None, "of an estimated V: it follows each chain, the newest estimate having this weight at least"
+    ] = None
 
 
 class MinibatchEntry(Part):

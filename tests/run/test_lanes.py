@@ -139,7 +139,7 @@ def test_a_diverging_chain_stops_and_its_neighbours_go_on() -> None:
 def test_falling_step_sizes_are_those_of_every_draw() -> None:
     module = module_of(sghmc(2))
     inputs, sizes = inputs_of(module), [0.05 if draw < 4 else 0.01 for draw in range(8)]
-    falling = drawn(replace(inputs, of_draw=lambda draw: inputs_of(module, eps=sizes[draw])), 3)
+    falling = drawn(replace(inputs, of_draw=lambda chain: inputs_of(module, eps=sizes[chain.done])), 3)
     np.testing.assert_array_equal(falling[:, :4], drawn(inputs, 3)[:, :4])
     assert not np.any(falling[:, 5:] == drawn(inputs, 3)[:, 5:])
 

@@ -58,7 +58,7 @@ def noise_budget(build: Build, bound: Dynamics) -> Answer:
     if not budget.blocks:
         return Answer(Proved("the gradient enters no block, so B_hat = 0"), where=where)
     if build.estimated is not None:
-        return Answer(_defer_to_run(budget, build.estimated), where=where)
+        return Answer(_defer_to_run(budget, build.estimated, _checked_when(build)), where=where)
     return Answer(_compare_with_double(lambda eps: _decide_budget(replace(budget, eps=eps), build), build), where=where)
 
 
@@ -79,12 +79,18 @@ def _decide_word(build: Build, bound: Dynamics) -> Decision:
         return Undecided(tuple(f"not shown: {what}" for what in needed.open), given=tuple(sorted(needed.given)))
     if build.estimated is not None:
         given = f"the {build.estimated} that is estimated leaves it so: the emitted module refuses any other"
-        return Proved("the emitted module checks it before the first step", (*sorted(needed.given), given))
+        return Proved(_checked_when(build), (*sorted(needed.given), given))
     decided = _compare_with_double(lambda eps: decide_word_at(found, build, bound, eps), build)
     return replace(decided, given=(*sorted(needed.given), *decided.given))
 
 
-def _defer_to_run(budget: Budget, name: str) -> Decision:
+def _checked_when(build: Build) -> str:
+    if build.moving is None:
+        return "the emitted module checks it before the first step"
+    return "the emitted module checks it before the first step and at each draw, at which a run halves V until it holds"
+
+
+def _defer_to_run(budget: Budget, name: str, checked: str) -> Decision:
     """Return the decision where a run computes V at its start: it rests on a condition that the run enforces.
 
     `prepare` computes sqrt(eps (2D - eps B_hat)) before the first step and refuses an eps at which that is not real;
@@ -96,7 +102,7 @@ def _defer_to_run(budget: Budget, name: str) -> Decision:
     if any(blocks & set(use.blocks) or use.functions for use in uses):
         return Undecided((f"{name} is estimated before a run, and D or Q depends on the state: no eps_max follows",))
     given = (f"eps <= eps_max of the {name} that is estimated: the emitted module checks it before its first step",)
-    return Proved("the emitted module checks it before the first step", given)
+    return Proved(checked, given)
 
 
 def _compare_with_double(decide: Callable[[Fraction], Decision], build: Build) -> Decision:
