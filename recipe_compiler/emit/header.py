@@ -427,10 +427,12 @@ def _scheme(scheme: Scheme) -> str:
         own = min(own, IMPLICIT) if named else own
         name = "the word" if scheme.cycle else scheme.name
         return f"{name}: {word_text(scheme.split)}, {flows}, one after the other; weak order {own}"
+    own = "Euler-Maruyama: every block is updated from the old state"
     if scheme.order:
-        order = ", then ".join(scheme.order)
-        return f"sequential Euler: {order}; the noise covariance is evaluated at the old state; weak order 1"
-    return "Euler-Maruyama: every block is updated from the old state; weak order 1"
+        own = f"sequential Euler: {', then '.join(scheme.order)}; the noise covariance is evaluated at the old state"
+    if scheme.reflect:
+        return f"{own}; {', '.join(scheme.reflect)} reflected at 0; weak order 1 away from it, not decided at it"
+    return f"{own}; weak order 1"
 
 
 def _batch(build: Build) -> str:

@@ -104,5 +104,8 @@ class DomainName(StrEnum):
 DISCRETE = frozenset({DomainName.ONE_HOT, DomainName.COUNTS})
 """Domains of blocks whose values can be counted: of targets alone."""
 
+HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
+"""Domains that end at 0."""
+
 WITHOUT_BOUNDARY = frozenset({DomainName.REAL, DomainName.CIRCLE, *DISCRETE})
 """Domains that no step leaves."""

@@ -98,9 +98,9 @@ def skewness(page: Page, claim: Json, label: str) -> list[Poly]:
 
 
 def same_drift(page: Page, claim: Json, label: str) -> list[Poly]:
-    """Return the claimed drift minus that of the recipe, and Q + Q.T."""
+    """Return the claimed drift minus that of the recipe, and of a recovered Q also Q + Q.T."""
     f, recipe, *_ = equation(page, "claimed_drift")
-    Q = page.blocks(page.d.Q)
+    Q = page.blocks(page.d.Q) * (claim["id"] == "recovered_q")
     return [*(f - recipe).flat, *(Q + Q.T).flat]
 
 

@@ -54,15 +54,33 @@ STATED = ("diffusion", "drift", "update", "marginal")
 Point = dict[str, str]
 
 
+def scaled(dynamics: Json, scale: Json) -> Json:
+    """Return dynamics with the rows of each block b in D, Q and what is claimed of them times s_b, for eps s_b eps."""
+    factors = [scale.get(name, "1") for name in declared(dynamics, "state")]
+
+    def rows(part: Json, key: str) -> Json:
+        matrix = zip(factors, places(part[key]), strict=True) if part.get(key) else ()
+        return {key: [[f"({s})*({x})" for x in row] for s, row in matrix]} if part.get(key) else {}
+
+    claims: Json = dynamics.get("claims") or {}
+    drift = {b: f"({scale.get(b, 1)})*({f})" for b, f in (claims.get("drift") or {}).items()}
+    steps = (claims.get("update") or {}).items()
+    update = {b: re.sub(r"\beps\b", f"(({scale.get(b, 1)})*eps)", f) for b, f in steps}
+    own = {k: x for k, x in (("drift", drift), ("update", update)) if x}
+    own = {**claims, **own, **rows(claims, "diffusion")}
+    return {**dynamics, **rows(dynamics, "D"), **rows(dynamics, "Q"), "claims": own} if scale else dynamics
+
+
 class Documents:
     """What the documents of a certificate declare and state; a build's with what it binds and gives values."""
 
     def __init__(self, documents: Json) -> None:
         self.parts = documents
         self.dynamics, self.target, self.build = (documents.get(k) or {} for k in ("dynamics", "target", "build"))
+        entry = self.build.get("scheme") or {}
+        self.dynamics = scaled(self.dynamics, entry.get("scale") or {})
         self.claims, self.bind = self.dynamics.get("claims") or {}, self.build.get("bind") or {}
         self.scheme: Json = documents.get("scheme") or {}
-        entry = self.build.get("scheme") or {}
         self.cycle: list[Json] = entry.get("cycle") or []
         worded = (
             m.get("metropolis") or m for m in self.cycle if not {"refresh", "draw", "cir", "involution", "code"} & {*m}

@@ -20,12 +20,12 @@ from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.lint.equation import is_of_recipe
 from recipe_compiler.lint.formulas import format_expression
 from recipe_compiler.lint.read import TracedProblem
+from recipe_compiler.splitting.reflection import list_momenta
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.equation.equation import equation
 from recipe_compiler.verify.growth.bounds import Terms
-from recipe_compiler.verify.growth.ends import AT_ZERO, list_blocks_with_boundary
 from recipe_compiler.verify.infinity.at_infinity import (
     NON_EXPLOSIVE,
     OPEN,
@@ -33,7 +33,7 @@ from recipe_compiler.verify.infinity.at_infinity import (
     list_blocks_of_abstract_energies,
 )
 from recipe_compiler.verify.infinity.lyapunov import has_power_growth
-from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary, has_boundary, list_faces
+from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary, has_boundary
 
 NOT_KEPT = "not shown: the step keeps the state inside its domain"
 OF_BUILD = "solutions of the build's equation stay finite, which a check of the build decides"
@@ -62,24 +62,22 @@ def exclude_flux(problem: TracedProblem, part: Coefficients[Expr], proof: Proved
         found = exclude_flux_through_infinity(subject, Answer(proof), equation(subject)).decision
     if not isinstance(found, Proved) or not has_boundary(subject.dynamics):
         return found
-    at_faces = boundary(subject).decision
+    at_faces = boundary(subject, _list_reflected(problem)).decision
     if not isinstance(at_faces, Proved):
         tried = at_faces.tried if isinstance(at_faces, Undecided) else (at_faces.by,)
         return Undecided((NOT_KEPT, *tried), given=found.given)
     rules = [said for said in at_faces.given if said.startswith(REFLECTED)]
-    faces = [face for face in list_faces(problem.setting.declarations) if face.end is AT_ZERO[1]]
-    reflected = {f"{REFLECTED}{face.says}" for face in faces if _returns_moduli(problem)}
-    if not {said.partition(", where")[0] for said in rules} <= reflected:
+    if rules:
         return Undecided((f"{NOT_KEPT}: it keeps exp(-H) if {'; '.join(rules)}",), given=found.given)
     return replace(found, given=tuple(sorted({*found.given, *at_faces.given})))
 
 
-def _returns_moduli(problem: TracedProblem) -> bool:
-    """Whether every coordinate of a block with faces is returned as the modulus of something."""
-    bounded = list_blocks_with_boundary(problem.setting.declarations)
-    ends = zip(problem.setting.declarations.blocks, problem.trace.outputs, strict=True)
-    last = [problem.trace.operations[place] for block, places in ends if block in bounded for place in places]
-    return all(one.op == "call" and one.name == "abs" for one in last)
+def _list_reflected(problem: TracedProblem) -> list[str]:
+    """Return the blocks of which every coordinate is returned as a modulus; none that Q couples to a momentum."""
+    of, at = problem.subject.derivation, problem.trace.operations
+    blocks = zip(problem.setting.declarations.blocks, problem.trace.outputs, strict=True)
+    moduli = [b for b, places in blocks if all(at[k].op == "call" and at[k].name == "abs" for k in places)]
+    return [b.name for b in moduli if of is not None and not list_momenta(of, b)]
 
 
 def _list_open(problem: TracedProblem, part: Coefficients[Expr]) -> Iterator[tuple[str, bool]]:

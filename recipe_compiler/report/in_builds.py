@@ -218,7 +218,8 @@ def _list_boundary_caveats(build: Build, bound: Dynamics) -> list[str]:
     """Return the caveat on blocks with a boundary; flows of a word that move a transform keep to the domain."""
     blocks = [block for block in bound.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY]
     found = _find_leaving(build, bound) if blocks and has_word(build) else None
-    leaving = dict.fromkeys((block.name for block in blocks), False) if found is None else found
+    met = (block.name for block in blocks if block.name not in build.scheme.reflect)
+    leaving = dict.fromkeys(met, False) if found is None else found
     reasons = {
         False: "emitted steps do not enforce it: a finite step may leave the domain",
         True: "a step that leaves the domain gives NaN and ends its chain",

@@ -163,7 +163,8 @@ def _program(build: Build, derivation: Derivation, setting: SchemeSetting) -> Pr
             return split(derivation, setting, build.scheme)
     match build.scheme.name:
         case "euler" | "sequential_euler":
-            return euler(derivation, setting, build.scheme.order)
+            with placed(build.source, "scheme"):
+                return euler(derivation, setting, build.scheme)
         case name:
             raise CompilerError(f"found the scheme {name} without a word, expected {' or '.join(EULER)}")
 

@@ -24,6 +24,7 @@ from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow import Change
 from recipe_compiler.splitting.gradient_noise import OtherFormError, Subtraction, find_subtraction
 from recipe_compiler.splitting.pieces import Piece, list_pieces
+from recipe_compiler.splitting.reflection import list_momenta, reflect_at_zero
 from recipe_compiler.splitting.split_by import list_selections, split_by
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 
@@ -113,7 +114,7 @@ class _Step:
         c, blocks = self.derivation.calculus, self.derivation.blocks
         if change.propagator is not None and change.propagator not in self.statements:
             self.statements.insert(0, change.propagator)
-        new = {block.name: self._name(block) for block in blocks if block.name in change.moved}
+        new = {block.name: self.name(block) for block in blocks if block.name in change.moved}
         two_D = map_matrices(lambda entry: with_gradient(entry, {}, self.newest), change.two_D)
         draws = noises(blocks, new, two_D, change.B_hat)
         noise = {block.name: draw.name for draw in draws for block in draw.blocks}
@@ -145,13 +146,14 @@ class _Step:
         """Return a tensor at the newest values, or at those that are solved for."""
         return with_gradient(tensor, arrays_of(self.derivation, self.setting.gradient), {**self.newest, **solved})
 
-    def _name(self, block: Block) -> str:
+    def name(self, block: Block) -> str:
+        """Return the name of the next value of a block."""
         done = sum(isinstance(s, Shift) and s.block == block for s in self.statements)
         ending = "new" if done + 1 == self.shifts[block.name] else f"v{done + 1}"  # `r_1` is an entry of r
         return fresh(f"{block.name}_{ending}", self.setting.declared)
 
 
-def euler(derivation: Derivation, setting: SchemeSetting, order: tuple[str, ...] = ()) -> Program:
+def euler(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Program:
     """Return z+ = z + eps f(z) + N(0, 2 eps D(z)), with a minibatch N(0, eps (2D - eps B_hat)).
 
     B_hat = (D + Q) V (D + Q)^T. Ma, Chen, Fox (2015), Eqs. 6 and 9, with Gamma in the drift as in Eq. 3 (the printed
@@ -164,16 +166,21 @@ def euler(derivation: Derivation, setting: SchemeSetting, order: tuple[str, ...]
     first this is the symplectic Euler rule for the Hamiltonian part (Chen, Fox, Guestrin 2014, Algorithm 2 in the
     notation of Ma, Chen, Fox 2015, Eq. 12). Weak order 1.
 
+    A block to `reflect` is put back by |y_i|, and the momentum that Q couples to it turned where y_i < 0: by S, which
+    changes both signs, this is the step of the equation mirrored at 0, f(S z) = S f(z), D(S z) = S D(z) S. It is done
+    after all blocks have moved, in an `order` after the block has (Patterson, Teh 2013; Bossy, Gobet, Talay 2004).
+
     Worked, SGHMC with the order r, theta: r+ = r - eps grad U(theta) - eps C inv(M) r + N(0, 2 eps C), then theta+ =
     theta + eps inv(M) r+, with the new r.
 
     Args:
         derivation: of the dynamics.
         setting: with the gradient of the target.
-        order: of all blocks; empty where all of them move from the old state.
+        scheme: its `order` is of all blocks, empty where all of them move from the old state.
 
     Raises:
-        ModelError: one block needs the gradient at the old value of its block, another at the new one.
+        ModelError: one block needs the gradient at the old value of its block, another at the new one; Q couples a
+            block that is reflected to several momenta.
     """
     c, blocks = derivation.calculus, {block.name: block for block in derivation.blocks}
     drifts = dict(zip(blocks, derivation.drift, strict=True))
@@ -183,15 +190,32 @@ def euler(derivation: Derivation, setting: SchemeSetting, order: tuple[str, ...]
         B_hat = noise_covariance(derivation, setting.gradient.block.name, setting.V)
     draws = noises(derivation.blocks, {name: name for name in blocks}, two_D, B_hat)
     noise = {block.name: draw.name for draw in draws for block in draw.blocks}
-    newest = dict[str, str]()
-    moves: list[Shift] = []
-    for name in order or blocks:
+    back = {name: _reflect(derivation, blocks[name]) for name in scheme.reflect}
+    count = Counter([*blocks, *(block for change in back.values() for block in change.moved)])
+    made = _Step(derivation, setting, count, {name: name for name in blocks}, [*draws])
+    for name in scheme.order or blocks:
+        newest = made.newest if scheme.order else {}
         rate = with_gradient(drifts[name], arrays_of(derivation, setting.gradient), newest)
-        moves.append(Shift(blocks[name], name, fresh(f"{name}_new", setting.declared), rate, noise.get(name, "")))
-        newest |= {name: moves[-1].new} if order else {}
+        new = made.name(blocks[name])
+        made.statements.append(Shift(blocks[name], made.newest[name], new, rate, noise.get(name, "")))
+        made.newest[name] = new
+        if scheme.order and name in back:
+            made.add(back[name])
+    for change in () if scheme.order else back.values():
+        made.add(change)
+    moves = [statement for statement in made.statements if isinstance(statement, Shift)]
     for block, gradient in setting.gradient.places.items():
         if len(values_used(moves, block, gradient)) > 1:
             problem = f"found an order that needs {gradient} at both the old and the new {block}"
             hint = f"put {block} last, or use the scheme euler"
             raise model_error("scheme.order", problem, hint)
-    return setting.program("sequential_euler" if order else "euler", derivation, (*draws, *moves))
+    return setting.program(scheme.name, derivation, made.statements)
+
+
+def _reflect(derivation: Derivation, position: Block) -> Change:
+    momenta = list_momenta(derivation, position)
+    if len(momenta) > 1:
+        names = ", ".join(block.name for block in momenta)
+        problem = f"found Q coupling {position.name} to {names}, expected one momentum, which reflection turns"
+        raise model_error("scheme.reflect", problem, "leave `reflect` out, or sample an unbounded variable")
+    return reflect_at_zero(derivation, position, *momenta)

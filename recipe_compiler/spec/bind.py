@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from fractions import Fraction
 from typing import Any, TypeVar, cast
 
 from recipe_compiler.errors import Fault, ModelError, Place, nearest
+from recipe_compiler.formula.block_matrices import Matrix
+from recipe_compiler.formula.build import multiply
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Entries, Function, Parameter, by_name
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Formula, FunctionAt
+from recipe_compiler.formula.expression import Formula, FunctionAt, Number, Role, Symbol
 from recipe_compiler.formula.orders import terms_of
-from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.formula.units import Unit
 from recipe_compiler.spec.formulas import dependence
@@ -17,6 +20,7 @@ from recipe_compiler.spec.model import Build, Document, Dynamics, Formulas, Sour
 from recipe_compiler.spec.page import Page
 
 Part = TypeVar("Part")
+ONE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def bind(build: Build) -> Dynamics:
     The potential stays an abstract function: generic proofs are about every potential. Domains, assumptions and claims
     are substituted too. Raises ModelError where a binding makes a formula too large.
     """
-    dynamics = replace(build.dynamics, declarations=_declared(build))
+    dynamics = _scaled(replace(build.dynamics, declarations=_declared(build)), dict(build.scheme.scale))
     if not build.bind:
         return dynamics
     try:
@@ -98,6 +102,25 @@ def bind(build: Build) -> Dynamics:
     except ModelError as error:
         where = build.source.place("bind")
         raise ModelError([Fault(where, fault.entry, fault.problem, fault.hint) for fault in error.faults]) from None
+
+
+def _scaled(dynamics: Dynamics, scale: Mapping[str, Fraction]) -> Dynamics:
+    """Return dynamics in which block b moves in the time s_b eps: its rows of D, Q and of what is claimed times s_b."""
+
+    def times(s: Fraction, formula: Formula) -> Formula:
+        return formula if s == 1 else multiply(Number(s), formula, formula.shape)
+
+    def rows(matrix: Matrix | None) -> Matrix | None:
+        named = zip(dynamics.declarations.blocks, matrix or (), strict=matrix is not None)
+        return matrix and tuple(tuple(times(scale.get(b.name, ONE), entry) for entry in row) for b, row in named)
+
+    claims, eps = dynamics.claims, Symbol("eps", SCALAR, Role.STEP)
+    drift = claims.drift and tuple((b, times(scale.get(b, ONE), f)) for b, f in claims.drift)
+    update = claims.update and tuple(
+        (b, substitute(f, {"eps": times(scale.get(b, ONE), eps)})) for b, f in claims.update
+    )
+    claims = replace(claims, drift=drift, diffusion=rows(claims.diffusion), update=update)
+    return replace(dynamics, D=rows(dynamics.D), Q=rows(dynamics.Q), claims=claims) if scale else dynamics
 
 
 def _declared(build: Build) -> Declarations:

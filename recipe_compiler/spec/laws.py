@@ -28,7 +28,7 @@ from recipe_compiler.formula.expression import (
     Role,
     Symbol,
 )
-from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
+from recipe_compiler.formula.shapes import HALF_LINE, SCALAR, DomainName, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import Entry, dependence
 from recipe_compiler.spec.model import Law
@@ -39,7 +39,6 @@ REAL, INTERVAL, SIMPLEX = (
     frozenset({DomainName.INTERVAL}),
     frozenset({DomainName.SIMPLEX}),
 )
-HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 ONE_HOT, COUNTS = frozenset({DomainName.ONE_HOT}), frozenset({DomainName.COUNTS})
 UNIT = (Number(Fraction(0)), Number(Fraction(1)))
 

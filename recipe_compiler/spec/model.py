@@ -311,6 +311,10 @@ class Scheme:
     """The numerical flows of pieces; those of the others are exact."""
     order: tuple[str, ...] = ()
     """The blocks in the order in which `sequential_euler` updates them."""
+    reflect: tuple[str, ...] = ()
+    """The blocks that an Euler step reflects at 0."""
+    scale: tuple[tuple[str, Fraction], ...] = ()
+    """Block b to s_b: in a step of eps it moves as in one of s_b eps, by s_b times its rows of D and Q."""
     keep: int = 0
     """After how many letters of the word draws are kept; 0: at its end."""
     cycle: tuple[Move, ...] = ()

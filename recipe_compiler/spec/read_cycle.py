@@ -11,7 +11,7 @@ from dataclasses import replace
 from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter, by_name
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
+from recipe_compiler.formula.shapes import HALF_LINE, SCALAR, DomainName, Kind
 from recipe_compiler.spec import yaml_nodes
 from recipe_compiler.spec.bind import unbound
 from recipe_compiler.spec.build_checks import potential_blocks
@@ -324,8 +324,13 @@ def read_build_scheme(
         scheme = read_cycle(at["cycle"], entry.cycle, around, known, target, parts)
         check_cycle(at["cycle"], scheme, dynamics, target, known, document.variant)
         return scheme
+    blocks = by_name(dynamics.declarations.blocks)
+    known = [at["scale"].knows(name, blocks, "a block of the dynamics") for name in entry.scale]
+    scale = tuple(entry.scale.items()) if all(known) else ()
     if entry.name in EULER:
-        return _euler(at, entry, dynamics)
+        return replace(_euler(at, entry, dynamics), scale=scale)
+    if entry.reflect:
+        at["reflect"].fault("found `reflect` beside a word, expected none", "`flows: {A: reflected}` reflects a piece")
     for block in entry.order[:1]:
         problem = f"found an order ({block}, ...), expected none: the word fixes the order"
         at["order"].fault(problem, "leave it out, or use sequential_euler")
@@ -335,7 +340,7 @@ def read_build_scheme(
         problem = "found draws kept within the word with variant: minibatch, expected them at its end"
         hint = "the noise that a word subtracts is derived for its end; leave `keep` out"
         at["keep"].fault(problem, hint)
-    return replace(word, keep=keep)
+    return replace(word, keep=keep, scale=scale)
 
 
 def _euler(at: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:
@@ -352,7 +357,13 @@ def _euler(at: Page, entry: SchemeEntry, dynamics: Dynamics) -> Scheme:
         found = ", ".join(order) or "nothing"
         problem = f"found the order {found}, expected each block once: {', '.join(names)}"
         at["order"].fault(problem, "momenta first is the more accurate order")
-    return Scheme(entry.name or "", order=order)
+    for name in entry.reflect:
+        block = _block(at["reflect"], name, dynamics)
+        if block is not None and block.domain.name not in HALF_LINE:
+            problem = f"found {name}, whose domain is {domain_text(block.domain)}, expected a positive block"
+            hint = "it is reflected at 0; between two ends sample an unbounded variable: `transform` in the target"
+            at["reflect"].fault(problem, hint)
+    return Scheme(entry.name or "", order=order, reflect=tuple(dict.fromkeys(entry.reflect)))
 
 
 KEYS = {"repeat", "of"}

@@ -162,6 +162,8 @@ class SchemeEntry(WordEntry):
     words = dict[int, WordStated]()
     """Those of a cycle's moves."""
     order: Annotated[list[Name], "blocks in the order they are updated"] = []
+    reflect: Annotated[SomeNames, "blocks that an Euler step reflects at 0, with their momenta"] = []
+    scale: Annotated[dict[Name, ScaleNumber], "blocks to s: their steps are of the length s*eps"] = {}
     keep: Annotated[KeepField | None, "after which letter draws are kept: O, or 2"] = None
 
 

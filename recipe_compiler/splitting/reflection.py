@@ -68,18 +68,33 @@ def _shift_and_reflect(
     position: Block, momentum: Block, derivation: Derivation, piece: Piece, share: Fraction
 ) -> tuple[Change, ...]:
     """Return the shift, and what reflects: positions that it led outside, with their momenta."""
-    c = derivation.calculus
-    outside = f"{position.name}'"  # of what the shift makes nothing is known: not that it is positive
-    y, r = c.coordinate(outside, *row_slots(position)), c.coordinate(momentum.name, *row_slots(momentum))
-    back, turned = (c.applied("where <", y, c.constant(0), c.scale(x, -1), x) for x in (y, r))
-    images = {position.name: back, momentum.name: turned}  # `where` is read back on both sides, abs at a point
-    rate = tuple(
-        renamed(images.get(block.name, zero), {outside: position.name})
-        for block, zero in zip(derivation.blocks, zero_vector(c, derivation.blocks), strict=True)
+    shift = entrywise_flow(SHIFT, zero_vector(derivation.calculus, derivation.blocks))
+    return (*shift.changes(derivation, piece, share), reflect_at_zero(derivation, position, momentum))
+
+
+def reflect_at_zero(derivation: Derivation, position: Block, *momenta: Block) -> Change:
+    """Return what reflects: |y| for a position y, and -r for a momentum r where y < 0, else r, entry by entry."""
+    c, rate = (
+        derivation.calculus,
+        dict(zip(derivation.blocks, zero_vector(derivation.calculus, derivation.blocks), strict=True)),
     )
-    shift = entrywise_flow(SHIFT, zero_vector(c, derivation.blocks))
-    reflection = Change((position.name, momentum.name), rate, zero_matrix(c, derivation.blocks), image=True)
-    return (*shift.changes(derivation, piece, share), reflection)
+    outside = f"{position.name}'"  # of what the shift makes nothing is known: not that it is positive
+    y = c.coordinate(outside, *row_slots(position))
+    for block in (position, *momenta):
+        x = y if block is position else c.coordinate(block.name, *row_slots(block))
+        image = c.applied(
+            "where <", y, c.constant(0), c.scale(x, -1), x
+        )  # it is read back on both sides, abs at a point
+        rate[block] = renamed(image, {outside: position.name})
+    moved = tuple(block.name for block in (position, *momenta))
+    return Change(moved, tuple(rate.values()), zero_matrix(c, derivation.blocks), image=True)
+
+
+def list_momenta(derivation: Derivation, position: Block) -> list[Block]:
+    """Return the real blocks of the shape of a position that Q couples to it: a reflection turns one, or none."""
+    row = derivation.Q[derivation.blocks.index(position)]
+    pairs = zip(derivation.blocks, row, strict=True)
+    return [b for b, q in pairs if q.terms and b.shape == position.shape and b.domain.name is DomainName.REAL]
 
 
 def take_off_diagonal(c: Calculus, slope: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from recipe_compiler.formula.expression import (
     Role,
     Symbol,
 )
-from recipe_compiler.formula.shapes import SCALAR, DomainName
+from recipe_compiler.formula.shapes import HALF_LINE, SCALAR, DomainName
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
 from recipe_compiler.verify.builds.at_data import explain_bound
@@ -31,7 +31,6 @@ from recipe_compiler.verify.integrability.bounded import bounded_above
 
 ONE, ZERO = fmpq(1), fmpq(0)
 NOT_GROWING = "a direction along which a convex energy does not grow"
-HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,13 @@ from recipe_compiler.formula.expression import (
     Role,
     Symbol,
 )
-from recipe_compiler.formula.shapes import SCALAR, DomainName
+from recipe_compiler.formula.shapes import HALF_LINE, SCALAR, DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Target
 from recipe_compiler.verify.builds.at_data import Response, read_residual, read_responses
 from recipe_compiler.verify.builds.flat_model import (
-    HALF_LINE,
     ZERO,
     FlatModel,
     Infinite,

@@ -13,7 +13,7 @@ from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS, named
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import HALF_LINE, DomainName
 from recipe_compiler.tensor.atoms import Factor, everywhere
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.convert import convert
@@ -32,7 +32,6 @@ BOUNDED: Order = (0, Fraction(0), 0)
 LOGARITHM: Order = (0, Fraction(0), 1)
 ABSOLUTE = (-1, 1)
 """|u| is -u and u at its ends; so is log(cosh(u)), up to a bounded term."""
-HALF_LINES = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 _PARTIAL = named(lambda row: not row.total)
 
 
@@ -107,7 +106,7 @@ def list_ends(c: Calculus, declarations: Declarations, block: Block, h: Tensor) 
     """
     inside = AT_ZERO if _has_possible_singularity(h, block.name) else ()
     match block.domain.name:
-        case name if name in HALF_LINES:
+        case name if name in HALF_LINE:
             return AT_ZERO[1], UP
         case DomainName.REAL:
             return DOWN, *inside, UP

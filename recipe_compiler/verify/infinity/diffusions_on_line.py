@@ -26,7 +26,7 @@ from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.derive.recipe import col_slots, row_slots
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.elementwise import FUNCTIONS, Corner
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import HALF_LINE, DomainName
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
@@ -41,7 +41,6 @@ from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.growth.ends import (
     DOWN,
-    HALF_LINES,
     UP,
     End,
     UnknownGrowthError,
@@ -68,7 +67,7 @@ class Line:
     def ends(self) -> tuple[End, ...]:
         """The infinite ends of its domain."""
         real = self.block.domain.name is DomainName.REAL
-        return (UP, DOWN) if real else (UP,) if self.block.domain.name in HALF_LINES else ()
+        return (UP, DOWN) if real else (UP,) if self.block.domain.name in HALF_LINE else ()
 
 
 def _list_blocks(of: Equation) -> tuple[tuple[int, Block], ...]:

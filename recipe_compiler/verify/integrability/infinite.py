@@ -20,7 +20,7 @@ from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import FunctionAt
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import HALF_LINE, DomainName
 from recipe_compiler.tensor.show import text
 from recipe_compiler.verdict import Refuted
 from recipe_compiler.verify.core.identities import format_value
@@ -28,8 +28,6 @@ from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.integral import EndCondition
-
-HALF_LINE = frozenset({DomainName.POSITIVE, DomainName.NONNEGATIVE})
 
 
 def refute_integral(subject: Subject, needed: Sequence[EndCondition]) -> tuple[Refuted, Sizes] | None:

@@ -45,6 +45,7 @@ from recipe_compiler.verify.words.letters import is_palindrome
 
 NO_MORE, IN_GENERAL = "and not higher", "and not higher for general U and values"
 """Shown of the U and the values of a build; or of some, which says nothing of these."""
+REFLECTED_STEP = "a reflected step is not a smooth function of its start"
 Data = tuple[tuple[str, str], ...]
 Look = tuple[str, Subject, Callable[[Sizes], Iterable[tuple[str, Expr]]]]
 
@@ -93,6 +94,8 @@ def word_order(split: Split, own: Split | None = None) -> Answer:
 def euler_order(subject: Subject, scheme: Scheme, own: Subject | None = None) -> Answer:
     """Report that one step of Euler's has weak order 1, with a coordinate whose mean shows that it has no higher one.
 
+    Undecided of a step that is reflected.
+
     E[z'] - z = eps f + O(eps**2) and Cov[z'] = 2 eps D + O(eps**2) (Talay, Tubaro 1990). In eps**2, E[b'] has L_b f_b
     with L_b the generator of the blocks moved before b, and the equation has L f_b/2. For dx = -x dt + sqrt(2) dW the
     step has 0 there, and the equation x/2.
@@ -102,6 +105,8 @@ def euler_order(subject: Subject, scheme: Scheme, own: Subject | None = None) ->
         scheme: one of Euler's.
         own: the same with the U and the values of a build: an error for some U need not be one for this U.
     """
+    if scheme.reflect:
+        return Answer(Undecided((REFLECTED_STEP,)))
     needed = require_smooth(subject.formulas, subject.dynamics.declarations)
     if needed.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
@@ -157,7 +162,7 @@ def bound_order(split: Split) -> Least | Undecided:
         known = [piece for piece in split.pieces if bounded or piece.name in split.numerical]
         flows = [(piece, find_flow(split.derivation, piece, split.numerical.get(piece.name, ""))) for piece in known]
         if any(flow.momentum for _, flow in flows):
-            return Undecided(("a reflected step is not a smooth function of its start",))
+            return Undecided((REFLECTED_STEP,))
         numbers = [flow.order for _, flow in flows if flow.order is not None]
         leaving = tuple(list_leaving_blocks(bounded, flows))
     except ModelError as error:

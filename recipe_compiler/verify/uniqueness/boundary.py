@@ -5,36 +5,49 @@ of n . J phi p over the face, with J = div(Q p)/p for the recipe: both vanish in
 p = exp(-H) does. With p ~ y**e and the row ~ y**s that is s + e > 0. Where D n p stays, the law is kept if chains are
 reflected (grad phi . n = 0 there). Where Q n p stays and carries a velocity r of which H is even, its flux is odd in r:
 the law is kept if r is reversed with the reflection. Either rule makes phi good up to O(y) only: s + e > -1 is needed.
+
+A step that reflects an entry, S: (theta_i, r_i) -> (-theta_i, -r_i), is one of the equation mirrored by S: phi = phi o
+S. With A = D - Q and k any coordinate, the flux int p sum_k A_ik d_k phi through theta_i = 0 vanishes for all such phi
+if p A_ik is even in r_i for k = theta_i and r_i, and 0 for all other k. With g = sum_{k != theta_i} d_k (p A_ik), by
+parts, it does not where g(S z) is not -g(z): so D e_i has to be parallel to e_i on the face.
 In one dimension a face is reached if and only if the scale density 1/(D p) is integrable, s + e < 1 (Feller 1952),
 e > -1 being needed for exp(-H) to be.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 
 import sympy
 from sympy import Expr
+from sympy.core.function import AppliedUndef
 
 from recipe_compiler.algebra.points.sample_fields import NoInstanceError
 from recipe_compiler.algebra.positivity.prove import scalar
 from recipe_compiler.algebra.positivity.region import region_alike
+from recipe_compiler.algebra.scalars.derivatives import slope_off_kinks
 from recipe_compiler.algebra.scalars.rationals import rational
+from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.marginal import blocks_in
-from recipe_compiler.derive.recipe import Derivation, row_slots
+from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
 from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.facts.parity import is_even
 from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.splitting.reflection import list_momenta, take_off_diagonal
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.terms import Coordinate, Delta, Tensor, Term
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.first_witness import find_first_witness
+from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.premises import has_state_assumptions, list_facts, list_state_assumptions
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
+from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.growth.ends import (
@@ -134,6 +147,8 @@ class EquationAtFace:
     face: Face
     terms: Terms
     """With a calculus that knows that y is positive."""
+    is_mirrored: bool = False
+    """Whether a step reflects each entry of the block at the face."""
 
     @property
     def block(self) -> Block:
@@ -288,7 +303,7 @@ def has_boundary(dynamics: Dynamics) -> bool:
     return bool(list_blocks_with_boundary(dynamics.declarations)) or has_state_assumptions(dynamics.declarations)
 
 
-def boundary(subject: Subject) -> Answer:
+def boundary(subject: Subject, reflected: Collection[str] = ()) -> Answer:
     """Decide that no probability flux through the boundary, face by face, for every size.
 
     At distance y let p = exp(-H) ~ y**e and let the face's row of D + Q be of size y**s. Integrating by parts over {y >
@@ -296,6 +311,9 @@ def boundary(subject: Subject) -> Answer:
     as exp(-H) is then not integrable. Where s + e > -1 only, reflection keeps the law if it is D p that stays, or Q p
     with a velocity of which H is even and which is reversed; the rule is then listed as an assumption. Where Q is not
     given, it is the one recovered for the claimed drift: the current does not depend on which Q represents it.
+
+    A step that reflects a block, entry by entry with its momentum, is proved to need no rule, or refuted by a point of
+    the face at which another flux stays.
 
     Example: CIR with D = theta and H = theta - (a - 1) log(theta) has s + e = 1 + (a - 1) = a > 0 at theta = 0, proved
     for a > 0. The face is reached if and only if s + e = a < 1 (Feller 1952), which the verdict says.
@@ -305,10 +323,12 @@ def boundary(subject: Subject) -> Answer:
     if of is None or of.subject.derivation is None:
         why = UNKNOWN if states_equation(subject.dynamics) else "the noise, or Q, is not given"
         return Answer(Undecided((f"{why}: the current is not known",)), where=where)
-    return _decide_faces(of.subject, of.subject.derivation, where, of.given)
+    return _decide_faces(of.subject, of.subject.derivation, where, of.given, reflected)
 
 
-def _decide_faces(subject: Subject, derivation: Derivation, where: Place, reasons: frozenset[str]) -> Answer:
+def _decide_faces(
+    subject: Subject, derivation: Derivation, where: Place, reasons: frozenset[str], reflected: Collection[str]
+) -> Answer:
     declarations = subject.dynamics.declarations
     restricted = list_state_assumptions(declarations)
     tried = [f"the face of the domain on which {says} ends is not decided" for says in restricted]
@@ -316,7 +336,8 @@ def _decide_faces(subject: Subject, derivation: Derivation, where: Place, reason
     terms = Terms(with_distance(derivation.calculus), declarations)
     try:
         for face in list_faces(declarations):
-            decision = _decide_face(EquationAtFace(subject, derivation, face, terms), found)
+            is_mirrored = face.block.name in reflected and face.end is AT_ZERO[1]
+            decision = _decide_face(EquationAtFace(subject, derivation, face, terms, is_mirrored), found)
             if isinstance(decision, Refuted) and restricted:
                 tried.append(f"not known whether {face.says} is a face of the domain under the assumptions")
                 continue
@@ -354,20 +375,28 @@ def _decide_face(at: EquationAtFace, found: _Findings) -> Decision | None:
     found.data += [(f"exponent of exp(-H) at {says}", format_exponent(e)), (f"least of D, Q at {says}", str(smallest))]
     reach = _describe_reach(at, e, rows) if p.is_exact else ""
     if not left:
-        found.says.append(f"D and Q times exp(-H) vanish at {says}{reach}")
+        found.says.append(
+            f"D and Q times exp(-H) vanish at {says}{', where a step is reflected' * at.is_mirrored}{reach}"
+        )
         return None
     return _decide_reflection(at, e, left, reach, found)
 
 
 def _measure_rows(at: EquationAtFace) -> dict[tuple[str, int], RowSize]:
-    """Return the sizes of the entries in the row of a face."""
-    row = at.face.number
-    sizes = (
-        (name, b, at.measure_row(entry))
-        for name, M in (("D", at.of.D), ("Q", at.of.Q))
-        for b, entry in enumerate(M[row])
-    )
-    return {(name, b): size for name, b, size in sizes if size is not None}
+    """Return the sizes of the places in the row of a face; of a mirrored one, apart those off a diagonal."""
+    row, sizes = at.face.number, dict[tuple[str, int], RowSize | None]()
+    own = (row, *_find_momentum(at)) if at.is_mirrored else ()
+    for (name, M), b in product((("D", at.of.D), ("Q", at.of.Q)), range(len(at.of.blocks))):
+        between = take_off_diagonal(at.terms.c, M[row][b]) if b in own else at.terms.c.zero()
+        sizes[name, b] = at.measure_row(at.terms.c.subtract(M[row][b], between))
+        sizes[f"the off-diagonal {name}", b] = at.measure_row(between)
+    return {place: size for place, size in sizes.items() if size is not None}
+
+
+def _find_momentum(at: EquationAtFace) -> tuple[int, ...]:
+    """Return the place of the block that a reflection at a face turns; nothing without one."""
+    found = tuple(map(at.of.blocks.index, list_momenta(at.of, at.block)))
+    return found if len(found) == 1 else ()
 
 
 def format_exponent(e: Expr) -> str:
@@ -424,6 +453,8 @@ def _decide_reflection(
         place = f"{name}[{face.block.name},{subject.names[b]}]"
         if not _is_positive(at, conditions[-1] + 1, found):
             return Undecided((f"not shown: {place} exp(-H) grows slower than 1/y at {face.says}",))
+        if at.is_mirrored:
+            continue
         other = subject.dynamics.declarations.blocks[b]
         if name == "D" and b == face.number and at.is_diagonal() and face.end is not None:
             continue
@@ -432,6 +463,8 @@ def _decide_reflection(
             even.append((subject.whole.Q or ())[face.number][b])
         if not reversed_ or not all(is_even(f, r, subject.whole.declarations) for f in even for r in reversed_):
             return Undecided((f"not shown: {place} exp(-H) vanishes at {face.says}, or a reflection makes up for it",))
+    if at.is_mirrored:
+        return _decide_mirrored(at, {place for place, _ in left}, reach, found)
     if len(reversed_) < len(left) and reversed_:
         return Undecided((f"D and Q both carry a flux to {face.says}: no rule of reflection is known",))
     where = " or ".join(dict.fromkeys(f"{format_exponent(k)} <= 0" for k in conditions if not k.is_number))
@@ -442,6 +475,53 @@ def _decide_reflection(
     kept = f"the flux is odd in {', '.join(reversed_)}" if reversed_ else "the current vanishes"
     found.says.append(f"{kept} at {face.says}{reach}")
     return None
+
+
+def _decide_mirrored(at: EquationAtFace, left: set[tuple[str, int]], reach: str, found: _Findings) -> Decision | None:
+    """Decide a face at which a step reflects each entry of a block, with places of its row that do not vanish there."""
+    row, turned = at.face.number, _find_momentum(at)
+    names = [at.of.blocks[m].name for m in turned]
+    even = [at.of.D[row][row], *(M[row][m] for M in (at.of.D, at.of.Q) for m in turned)]
+    free = not any(at.terms.blocks(term.factors) & {*names} for entry in even for term in entry.terms)
+    if left <= {("D", row), *((name, m) for name in "DQ" for m in turned)} and free and _is_even_by_entry(at, names):
+        with_it = f", with {names[0]}" if names else ""
+        found.says.append(f"no net flux where a step is reflected at {at.face.says}{with_it}{reach}")
+        return None
+    names = [f"{name}[{at.block.name},{at.subject.names[b]}]" for name, b in sorted(left)]
+    tried = f"not shown: the flux of {', '.join(names)} through {at.face.says} vanishes where a step is reflected"
+    against = _refute_mirrored(at, turned)
+    return Undecided((tried,)) if against is None else against
+
+
+def _is_even_by_entry(at: EquationAtFace, momenta: list[str]) -> bool:
+    """Whether H is shown to be even in each entry of a momentum alone: in all at once, and a sum over entries."""
+    for name in momenta:
+        c, block = at.terms.c, next(block for block in at.of.blocks if block.name == name)
+        twice = c.diff(c.diff(at.of.H, Coordinate(name, row_slots(block))), Coordinate(name, col_slots(block)))
+        apart = c.settled(take_off_diagonal(c, twice)).is_zero
+        if not apart or not is_even(at.subject.whole.H, name, at.subject.whole.declarations):
+            return False
+    return True
+
+
+def _refute_mirrored(at: EquationAtFace, turned: tuple[int, ...]) -> Refuted | None:
+    """Return a point of the face at which g(S z) is not -g(z); None says nothing."""
+    subject = at.subject
+
+    def fluxes(sizes: Sizes) -> Iterator[tuple[str, Expr]]:
+        of, x = subject.system(sizes), coordinates(at.block, sizes)[0]
+        mirror = {r: -r for r in (coordinates(at.of.blocks[m], sizes)[0] for m in turned)}
+        i = of.z.index(x)
+        row = [(d - q, y) for d, q, y in zip(of.D[i], of.Q[i], of.z, strict=True) if y != x]
+        g = sympy.Add(*(slope_off_kinks(a, y) - a * slope_off_kinks(of.H, y) for a, y in row)).subs(x, 0)
+        H = of.H.subs(x, 0)
+        if not (g + H).has(sympy.nan, sympy.oo, sympy.zoo, sympy.Derivative, AppliedUndef):
+            weight = sympy.exp(sympy.expand(H - H.xreplace(mirror)))
+            says = f"exp(H) sum_k d/dk ((D - Q)[{x},k] exp(-H)) at {x} = 0 over k other than {x}"
+            yield f"{says}{', and its mirror image' * bool(mirror)}", g + weight * g.xreplace(mirror) if mirror else g
+
+    off = find_first_witness(fluxes, subject.dynamics.declarations, subject.sizes)
+    return off and Refuted("exact witness", (*off[2].text, (off[1], format_value(off[2].value))))
 
 
 def _is_positive(at: EquationAtFace, e: Expr, found: _Findings) -> bool:
