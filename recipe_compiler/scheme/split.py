@@ -168,7 +168,7 @@ def euler(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Pro
 
     A block to `reflect` is put back by |y_i|, and the momentum that Q couples to it turned where y_i < 0: by S, which
     changes both signs, this is the step of the equation mirrored at 0, f(S z) = S f(z), D(S z) = S D(z) S. It is done
-    after all blocks have moved, in an `order` after the block has (Patterson, Teh 2013; Bossy, Gobet, Talay 2004).
+    after all blocks have moved, in an `order` after the block has (Patterson, Teh 2013).
 
     Worked, SGHMC with the order r, theta: r+ = r - eps grad U(theta) - eps C inv(M) r + N(0, 2 eps C), then theta+ =
     theta + eps inv(M) r+, with the new r.
