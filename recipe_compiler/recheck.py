@@ -45,7 +45,7 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
 """Claims to those without which a proof of them says nothing: none is refuted, and what is open is said to be given."""
 ASKED = {
     "dynamics": """d_symmetric:D d_psd:D q_skew:Q stationary:D,Q claimed_drift:D,Q,drift
-        claimed_diffusion:diffusions claimed_stationary:drift
+        claimed_diffusion:diffusions image:image,alone claimed_stationary:drift
         recovered_q:drift,-Q step_scale:update claimed_update:update periodic:circle normalisable: marginal:auxiliary
         claimed_marginal:marginal regular:varies explosion:D,f,follows boundary:face,follows
         unique:D,f,-cycle independence:estimate units:units""",
@@ -80,6 +80,7 @@ def applicable(d: Documents) -> list[tuple[str, str]]:
     kinds = {*d.functions.get(d.potential, {}).get("is", [])} - {"real"}
     facts = {"": True, "D": d.D, "Q": d.Q, "-Q": not d.Q, "marginal": marginal, "alone": not d.build}
     facts |= {"drift": claims.get("drift"), "update": claims.get("update"), "code": d.target.get("gradient")}
+    facts["image"] = claims.get("image")
     facts["diffusions"] = d.dynamics.get("D") and claims.get("diffusion")
     facts |= {"auxiliary": d.own and {*d.blocks} - {*d.own} and not other, "formula": not facts["code"]}
     domains, theirs = ({x["domain"] for x in formulas.declared(y, "state").values()} for y in (d.dynamics, d.target))
@@ -144,6 +145,8 @@ def resting_on(d: Documents, claim: Json) -> tuple[Documents, list[str]]:
 def proved(claim: Json, d: Documents, points: list[pages.Point], seed: str) -> str:
     """Try a proof at points drawn here."""
     id_, seen, reason = claim["id"], dict[str, str](), UnreadError("a document without small sizes")
+    if id_ == "image":
+        d = equations.other_side(d)
     if id_ == "recovered_q":
         Q = [[claim["data"].get(f"Q[{a},{b}]", "0") for b in d.blocks] for a in d.blocks]
         d = Documents({**d.parts, "dynamics": {**d.dynamics, "Q": Q}})
@@ -199,6 +202,8 @@ def refuted(claim: Json, d: Documents, points: Any, seed: str) -> str:
     """Recompute what a witness says is wrong."""
     require(isinstance(claim["witness"], dict), "refuted without a witness")
     witness, id_ = dict(claim["witness"]), claim["id"]
+    if id_ == "image":
+        d = equations.other_side(d, back="g(h(" in " ".join(witness))
     sizes = {s for entry in d.declared.values() for s in entry["shape"]}
     names = {*sizes, *d.declared, *(f"{name}({', '.join(e['of'])})" for name, e in d.functions.items())}
     label = next((key for key in reversed(witness) if key not in (*names, "potential")), "")

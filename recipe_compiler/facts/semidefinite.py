@@ -17,12 +17,13 @@ from functools import lru_cache, reduce
 from itertools import product
 
 from recipe_compiler import limits
-from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled
+from recipe_compiler.algebra.scalars.symbols import SYMMETRIC_KINDS
+from recipe_compiler.algebra.scalars.transposes import chain, kinds_of, mirrored, plain, scaled, transposed
 from recipe_compiler.facts import multiplied_out
 from recipe_compiler.facts.fold import asking
 from recipe_compiler.facts.ranges import NOTHING, Bound, Given, Range, Ranges, known
 from recipe_compiler.formula import expression as ex
-from recipe_compiler.formula.build import ONE, column_apart, differences, multiply, negate
+from recipe_compiler.formula.build import ONE, column_apart, differences, multiply, negate, nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.rebuild import is_zero
@@ -159,7 +160,17 @@ def _prove_form(factors: tuple[Formula, ...], judge: Judge) -> Definite | None:
     if centre is None:
         return None
     outer = _combine_proofs([centre, *(_prove_factor(factor, judge) for factor in left)], all)
-    return outer if outer is not None and outer.strict else Definite(False, centre.given)
+    if outer is not None and outer.strict:
+        return outer
+    own = (node for factor in left if transposed(factor, judge.declarations) == factor for node in nodes(factor))
+    symmetric = (
+        known(node.name, f"is {kind}")
+        for node in own
+        if isinstance(node, ex.Symbol | ex.FunctionAt)
+        for kind in kinds_of(node, judge.declarations)
+        if kind in SYMMETRIC_KINDS
+    )
+    return Definite(False, centre.given.union(*symmetric))
 
 
 def _prove_factor(factor: Formula, judge: Judge) -> Definite | None:

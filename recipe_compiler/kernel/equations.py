@@ -25,10 +25,51 @@ from .field import (
     product,
     require,
 )
-from .formulas import Json, listed
-from .pages import Page
+from .formulas import Json, declared, listed, places
+from .pages import Documents, Page
 
 EULER = ("euler", "sequential_euler")
+
+
+def other_side(d: Documents, *, back: bool = False) -> Documents:
+    """Return the dynamics of which others are claimed to be the image, or these, with all parameters; both as parts."""
+    stated, both = d.claims["image"], [d.claims["image"]["of"], d.dynamics]
+    at, to = both[::-1] if back else both
+    parameters = {**declared(to, "parameters"), **declared(at, "parameters")}
+    assume = [
+        x for one in both for x in listed(one.get("assume")) if one is at or not Documents({"dynamics": one}).moves(x)
+    ]
+    parts = {"dynamics": {**at, "parameters": [*parameters.items()], "assume": assume}, "to": to}
+    maps = [stated["map"], stated["inverse"]]
+    return Documents({**parts, "maps": maps[::-1] if back else maps})
+
+
+def same_image(page: Page, claim: Json, label: str) -> list[Poly]:
+    """Return f_u(g) - L g, D_u(g) - Dg D Dg.T and h(g) - theta, and what of g is outside the domain of u."""
+    to, (there, back), ids = page.d.parts["to"], page.d.parts["maps"], page.ids
+    blocks, stated = declared(to, "state"), to.get("claims") or {}
+    shapes = {name: page.shape(entry) for name, entry in blocks.items()}
+    g = {name: page.fit(there[name], *shape) for name, shape in shapes.items()}
+    outside = [x for name, u in g.items() if blocks[name]["domain"] == "positive" for x in u.flat if page.sign(x) <= 0]
+    z, found = {name: page.formula(name) for name in ids}, outside
+    equations = [] if label.startswith("g(h(") else [equation(page, "image")]
+    page.forget()
+    page.beside |= g
+    found += [x for name, u in z.items() for x in (page.fit(back[name], *u.shape) - u).flat]
+    for f, _, D, *_ in equations:
+        require(stated.get("interpretation", "ito") == "ito", "a drift in the Stratonovich sense", TrustedError)
+        u = [x for one in g.values() for x in one.flat]
+        J = array([page.gradient(x, range(len(f))) for x in u])
+        drift = [x for name, shape in shapes.items() for x in page.fit(stated["drift"][name], *shape).flat]
+        for x, slopes in zip(drift, J, strict=True):
+            second = array([page.gradient(slope, range(len(f))) for slope in slopes])
+            found.append(x - (array([*slopes]).T @ f).item() - (second * D).sum())
+        rows = zip(places(stated.get("diffusion") or to["D"]), shapes.values(), strict=True)
+        mine = np.block(
+            [[page.fit(x, h, w) for x, (w, _) in zip(row, shapes.values(), strict=True)] for row, (h, _) in rows]
+        )
+        found += [*(mine - J @ D @ J.T).flat]
+    return found
 
 
 def part_of_D(page: Page, label: str) -> Array:
@@ -314,7 +355,7 @@ CHECKS: dict[str, Check] = {
     **dict.fromkeys(("d_symmetric", "q_skew"), skewness),
     **dict.fromkeys(("stationary", "claimed_stationary"), stationary),
     **dict.fromkeys(("claimed_drift", "recovered_q"), same_drift),
-    "claimed_diffusion": same_diffusion,
+    **{"claimed_diffusion": same_diffusion, "image": same_image},
     **dict.fromkeys(("marginal", "claimed_marginal"), laws),
     **{"d_psd": semidefinite, "noise_budget": budget, "step_scale": small_step, "claimed_update": kept_law},
     **{"periodic": changes_around_circles, "explosion": stationary},

@@ -54,7 +54,7 @@ def _named(path: Path) -> Path:
 
 def _load_yaml(path: Path, of_build: Callable[[Mapping, str], Found]) -> Stated | Found:
     """Return the document in a YAML file; what becomes of a build, `of_build` says."""
-    root = read_yaml(_read_bytes(path), str(path))
+    root = read_yaml(read_bytes(path), str(path))
     kind = _kind_of(root)
     return of_build(root, str(path)) if kind == "build" else reader_of(kind)(root, str(path))
 
@@ -103,7 +103,7 @@ def reader_of(kind: str) -> Callable[[Mapping, str], Stated]:
             return read_target
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file, at most one more than a document may have. Raises SpecError."""
     try:
         if what := no_file(path):

@@ -41,6 +41,15 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """Other dynamics, the map from their blocks to these, and its inverse."""
+
+    of: "Dynamics"
+    map: Formulas
+    inverse: Formulas
+
+
+@dataclass(frozen=True, slots=True)
 class Claims:
     """What an author states; None where nothing is."""
 
@@ -52,6 +61,7 @@ class Claims:
     marginal: Formulas | None = None
     lyapunov: Formula | None = None
     """A function W >= 0 of the state that keeps solutions from running off to infinity: L W <= c (1 + W)."""
+    image: Image | None = None
     energy: Formula | None = None
     """H of the dynamics that the word of a build uses (`Use`): with it in the place of H the drift is the same."""
     update: Formulas | None = None

@@ -3,18 +3,22 @@
 Block matrices are nested lists, a quoted nested list, or a `|` block with a row on each line.
 """
 
+import json
 import re
+from collections.abc import Mapping as Table
 from collections.abc import Set
 from dataclasses import replace
+from pathlib import Path
 
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.block_matrices import Matrix, place_shape
-from recipe_compiler.formula.build import nodes
+from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Block, Declarations, Function, by_name
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, FunctionAt
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.bind import Rewriting, rewritten
+from recipe_compiler.spec.build_parts import Around, part_of
 from recipe_compiler.spec.consistency import check_consistency
 from recipe_compiler.spec.declarations import (
     block_declarations,
@@ -28,13 +32,15 @@ from recipe_compiler.spec.declarations import (
 from recipe_compiler.spec.discrete import refuse_discrete
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.formulas import Entry
-from recipe_compiler.spec.model import Claims, Dynamics, Formulas
+from recipe_compiler.spec.load import read_bytes
+from recipe_compiler.spec.model import Claims, Dynamics, Formulas, Image
 from recipe_compiler.spec.page import Page
-from recipe_compiler.spec.places import source_of
-from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument
+from recipe_compiler.spec.places import canonical_json, source_of
+from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument, ImageEntry
 from recipe_compiler.spec.units import read_units
 from recipe_compiler.spec.validate import validate
 from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, Sequence
+from recipe_compiler.spec.yaml_reader import read_yaml
 
 _MATRIX = re.compile(r"\s*Matrix\((.*)\)\s*", re.DOTALL)
 _FORMS = "quote an entry that holds a comma or bracket, or use a block: `|`, then a row on each line"
@@ -126,8 +132,12 @@ def _at_commas(scalar: Scalar) -> list[Scalar]:
     return [*parts, scalar.part(start, len(scalar.text))]
 
 
-def read_dynamics(root: Mapping, file: str) -> Dynamics:
-    """Return the dynamics a document states. Raises SpecError or ModelError with every fault."""
+def read_dynamics(root: Mapping, file: str, *, is_image: bool = True) -> Dynamics:
+    """Return the dynamics a document states. Raises SpecError or ModelError with every fault.
+
+    The document of other dynamics, of which they are claimed to be the image, stands in theirs in the place of its
+    name; what that claims to be the image of is left unread.
+    """
     faults = Faults()
     document = validate(root, DynamicsDocument, faults)
     page = Page(root, faults)
@@ -150,7 +160,70 @@ def read_dynamics(root: Mapping, file: str) -> Dynamics:
         raise faults.error()
     source = source_of(root, file, tuple(places))
     titles = document.title, tuple(document.references)
-    return _with_functions_at(Dynamics(document.name, declarations, H, D, Q, claims, *titles, source, units))
+    dynamics = _with_functions_at(Dynamics(document.name, declarations, H, D, Q, claims, *titles, source, units))
+    stated = document.claims.image if is_image else None
+    return dynamics if stated is None else _with_image(page["claims", "image"], dynamics, stated)
+
+
+def _with_image(page: Page, dynamics: Dynamics, stated: ImageEntry) -> Dynamics:
+    """Return dynamics with those that they are claimed to be the image of, and the map between both."""
+
+    def load_part(path: Path) -> Dynamics:
+        return read_dynamics(read_yaml(read_bytes(path), str(path)), str(path), is_image=False)
+
+    of = part_of(page["of"], Dynamics, Around(Path(dynamics.source.file).parent, load_part), "of")
+    if of is None or not _can_be_compared(page, dynamics, of):
+        raise page.faults.error()
+    both = join_declarations(of, dynamics), join_declarations(dynamics, of)
+    entries = ((page["map"], stated.map, dynamics, both[0]), (page["inverse"], stated.inverse, of, both[1]))
+    found = [_read_map(at, own, to, declared) for at, own, to, declared in entries]
+    page.faults.finish()
+    document = json.loads(dynamics.source.document)
+    document["claims"]["image"]["of"] = json.loads(of.source.document)
+    source = replace(dynamics.source, document=canonical_json(document))
+    return replace(dynamics, claims=replace(dynamics.claims, image=Image(of, *found)), source=source)
+
+
+def join_declarations(of: Dynamics, other: Dynamics) -> Declarations:
+    """Return the declarations of dynamics with the parameters and the assumptions of others beside."""
+    own, theirs = of.declarations, other.declarations
+    of_constants = (c for c in theirs.assume if not (depends_on_state(c.left) or depends_on_state(c.right)))
+    assumed = dict.fromkeys((*own.assume, *of_constants))
+    parameters = by_name((*theirs.parameters, *own.parameters))
+    return replace(own, parameters=tuple(parameters.values()), assume=tuple(assumed))
+
+
+def _can_be_compared(page: Page, dynamics: Dynamics, of: Dynamics) -> bool:
+    """Whether two equations are stated without functions, in parameters that are the same where names are."""
+    before = len(page.faults.found)
+    if dynamics.claims.drift is None:
+        page.fault("found no `claims.drift`, which is what is compared; expected one")
+    for one, at in ((of, page["of"]), (dynamics, page)):
+        if one.declarations.functions:
+            name = one.declarations.functions[0].name
+            at.fault(f"found the function `{name}` of {one.name}, expected formulas of its blocks and parameters")
+    if of.D is None or of.Q is None:
+        page["of"].fault(f"found no `{'Q' if of.Q is None else 'D'}` in {of.name}, expected D and Q")
+    for name in sorted({*_names(dynamics)} & {*_names(of)}):
+        own, other = (_names(one)[name] for one in (dynamics, of))
+        if own != other:
+            problem = f"found `{name}` of {of.name}, which {dynamics.name} declares otherwise, expected the same"
+            page["of"].fault(problem, "a name in both documents means the same object: rename one of the two")
+    return len(page.faults.found) == before
+
+
+def _names(dynamics: Dynamics) -> dict[str, object]:
+    """Return the names of a document to what they mean beside another: blocks, which each has, are alike."""
+    declared = dynamics.declarations
+    found = dict[str, object](dict.fromkeys(declared.sizes, "size") | dict.fromkeys(by_name(declared.blocks), "block"))
+    return found | {item.name: (item.shape, item.kinds) for item in declared.parameters}
+
+
+def _read_map(page: Page, stated: Table[str, str], to: Dynamics, declared: Declarations) -> Formulas:
+    """Return each block of some dynamics as a formula of what is declared."""
+    for name in (block.name for block in to.declarations.blocks if block.name not in stated):
+        page.fault(f"found no formula of `{name}`, expected every block of {to.name}")
+    return _by_block(page, dict(stated), Scope(declared), to.declarations.blocks) or ()
 
 
 def _with_functions_at(dynamics: Dynamics) -> Dynamics:
@@ -230,11 +303,18 @@ def _claims(page: Page, stated: ClaimsEntry, scope: Scope, places: list[tuple[st
     )
 
 
-def _by_block(page: Page, stated: dict[str, str] | None, scope: Scope, *, energy: bool = False) -> Formulas | None:
+def _by_block(
+    page: Page,
+    stated: dict[str, str] | None,
+    scope: Scope,
+    of: tuple[Block, ...] | None = None,
+    *,
+    energy: bool = False,
+) -> Formulas | None:
     """Return block to formula, in the order of z: of the block's shape, or a scalar energy."""
     if stated is None:
         return None
-    blocks = by_name(scope.declarations.blocks)
+    blocks = by_name(of or scope.declarations.blocks)
     for name in stated:
         page[name].knows(name, blocks, "a block of the state")
     found: list[tuple[str, Formula]] = []

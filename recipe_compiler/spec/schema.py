@@ -85,6 +85,14 @@ class NoiseEntry(Part):
     shape: ShapeField = SCALAR
 
 
+class ImageEntry(Part):
+    """Other dynamics, and the change of variables that takes their equation to this one."""
+
+    of: Annotated[Text, "a file, relative to this one, or the name of dynamics that ship"]
+    map: dict[Name, FormulaText]
+    inverse: dict[Name, FormulaText]
+
+
 class ClaimsEntry(Part):
     """What an author states; each is decided apart."""
 
@@ -93,6 +101,7 @@ class ClaimsEntry(Part):
     interpretation: Literal["ito", "stratonovich"] = "ito"
     marginal: dict[Name, FormulaText] | None = None
     lyapunov: Annotated[FormulaText | None, "W(z) with L W <= c (1 + W) that goes to infinity with z"] = None
+    image: ImageEntry | None = None
     update: dict[Name, FormulaText] | None = None
     noise: dict[Name, Annotated[NoiseEntry, left_out]] = {}
 

@@ -21,6 +21,7 @@ from recipe_compiler.verify.core.obligations import list_formulas, require_defin
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_diffusion, claimed_drift
 from recipe_compiler.verify.equation.d_psd import d_psd
+from recipe_compiler.verify.equation.image import claims_image, image
 from recipe_compiler.verify.equation.periodic import circle_blocks, periodic
 from recipe_compiler.verify.equation.symmetry import d_symmetric, q_skew
 from recipe_compiler.verify.equation.units import declares_units, units
@@ -143,6 +144,8 @@ DYNAMICS: tuple[Claim[Subject, Dynamics], ...] = (
              explained=frozenset({Topic.DERIVED, Topic.REPAIR})),
     rechecked("claimed_diffusion", "the claimed diffusion is D", claimed_diffusion, _has_diffusions,
               ("D", "diffusion")),
+    rechecked("image", "the stated map takes the other equation to the claimed one", image, claims_image,
+              ("D", *CLAIMED, "image"), standalone_only=True),
     repaired("claimed_stationary", "exp(-H) is stationary for the claimed equation", claimed_stationary,
              _has_claimed_drift, ("H", "D", *CLAIMED), explained=frozenset({Topic.REPAIR, Topic.SAMPLES})),
     advisory("recovered_q", "a skew Q gives the claimed drift", recovered_q, lacks_q, ("H", "D", "drift"),

@@ -31,6 +31,7 @@ ENTRIES: Mapping[str, Callable[[Dynamics], Iterator[Formula]]] = {
     "drift": lambda dynamics: (formula for _, formula in dynamics.claims.drift or ()),
     "marginal": lambda dynamics: (formula for _, formula in dynamics.claims.marginal or ()),
     "lyapunov": lambda dynamics: iter(() if dynamics.claims.lyapunov is None else (dynamics.claims.lyapunov,)),
+    "image": lambda dynamics: iter(()),
     "update": lambda dynamics: (formula for _, formula in dynamics.claims.update or ()),
     "units": lambda _: iter(()),
 }

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from sympy import Expr
 
 from recipe_compiler.algebra.dynamics import system as second
-from recipe_compiler.algebra.scalars.matrices import Rows
+from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.matrices import Rows, dot, total
 from recipe_compiler.derive.recipe import Derivation, Vector, matrix, vector
 from recipe_compiler.derive.stationarity import current
 from recipe_compiler.formula.block_matrices import Matrix
@@ -91,3 +92,11 @@ def claimed_equation(subject: Subject) -> Equation | None:
         lambda sizes: second.block_vector(f, subject.setting(sizes)),
         lambda sizes: second.block_matrix(D, subject.setting(sizes)),
     )
+
+
+def apply_generator(of: Equation, W: Expr, sizes: Sizes) -> Expr:
+    """Return f . grad W + tr(D hess W) at fixed sizes."""
+    z = second.state(of.subject.dynamics.declarations, sizes)
+    slopes = [slope(W, x) for x in z]
+    spread = [dot(row, [slope(s, y) for y in z]) for row, s in zip(of.diffusion(sizes), slopes, strict=True)]
+    return total([dot(of.drift(sizes), slopes), *spread])

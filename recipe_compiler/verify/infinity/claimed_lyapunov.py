@@ -24,12 +24,11 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Refuted, Undecided
 from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes
-from recipe_compiler.verify.equation.equation import Equation
+from recipe_compiler.verify.equation.equation import Equation, apply_generator
 from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.infinity.lyapunov import LyapunovFunction, read_stated_function
 from recipe_compiler.verify.infinity.stays_finite import (
     NonExplosionProof,
-    apply_generator,
     check_obligations,
     decide_inequality,
     write_scalar,

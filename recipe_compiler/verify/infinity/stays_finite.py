@@ -8,9 +8,8 @@ from sympy import Expr
 
 from recipe_compiler.algebra.dynamics.system import state
 from recipe_compiler.algebra.polynomial_integrability.leading_form import leading
-from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.entries import NotScalarisableError, rows
-from recipe_compiler.algebra.scalars.matrices import TooLargeError, dot, total
+from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.recipe import generator
 from recipe_compiler.formula.expression import Formula
@@ -24,7 +23,7 @@ from recipe_compiler.verify.core.premises import require_almost_everywhere, requ
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.d_psd import d_psd
-from recipe_compiler.verify.equation.equation import Equation
+from recipe_compiler.verify.equation.equation import Equation, apply_generator
 from recipe_compiler.verify.growth.bounds import Terms
 from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, LyapunovFunction, bound_generator, list_candidates
 
@@ -99,14 +98,6 @@ def _compare_engines(of: Equation, part: Formula, left: Tensor) -> Identity:
 def write_scalar(of: Equation, part: Formula, sizes: Sizes) -> Expr:
     """Return a function of the state at fixed sizes, by the second engine."""
     return rows(part, of.subject.setting(sizes))[0][0]
-
-
-def apply_generator(of: Equation, W: Expr, sizes: Sizes) -> Expr:
-    """Return f . grad W + tr(D hess W) at fixed sizes."""
-    z = state(of.subject.dynamics.declarations, sizes)
-    slopes = [slope(W, x) for x in z]
-    spread = [dot(row, [slope(s, y) for y in z]) for row, s in zip(of.diffusion(sizes), slopes, strict=True)]
-    return total([dot(of.drift(sizes), slopes), *spread])
 
 
 def _prove_by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[str, str], ...] | None:
