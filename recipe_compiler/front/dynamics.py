@@ -37,7 +37,7 @@ class Dynamics(Document):
         What parameters and state satisfy: `a > b`.
     claims : mapping, optional
         What is claimed of it and decided apart: `drift`, `marginal`, `update` (block to formula), `diffusion` (rows),
-        `interpretation`, `noise`, `lyapunov` (a formula).
+        `interpretation`, `noise`, `lyapunov` (a formula), `image` (`of` a file, `map` and `inverse`, block to formula).
     title : str
         What the sampler is called.
     references : sequence of str

@@ -33,7 +33,7 @@ EULER = ("euler", "sequential_euler")
 
 def other_side(d: Documents, *, back: bool = False) -> Documents:
     """Return the dynamics of which others are claimed to be the image, or these, with all parameters; both as parts."""
-    stated, both = d.claims["image"], [d.claims["image"]["of"], d.dynamics]
+    stated, both = d.claims["image"], [d.parts.get("image") or {}, d.dynamics]
     at, to = both[::-1] if back else both
     parameters = {**declared(to, "parameters"), **declared(at, "parameters")}
     assume = [

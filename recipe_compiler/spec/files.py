@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recipe_compiler.spec.model import Build, Document, Dynamics, Scheme, Source, Target
+from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.spec.model import Build, Claims, Document, Dynamics, Image, Scheme, Source, Target
 from recipe_compiler.spec.places import ORDERED
+from recipe_compiler.spec.yaml_reader import MAX_BYTES
 
 NAMING_FILES: Mapping[str, tuple[str, ...]] = {
     "dynamics": ("dynamics",), "target": ("target",), "data": ("file", "arrays"), "parameters": ("value",),
@@ -30,6 +32,18 @@ def no_file(path: Path) -> str:
     if stat.S_ISREG(mode):
         return ""
     return "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file, at most one more than a document may have. Raises SpecError."""
+    try:
+        if what := no_file(path):
+            raise SpecError([Fault(Place(str(path)), "document", f"found {what}, expected a file")])
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise SpecError([Fault(Place(str(path)), "document", f"found no file that can be read: {reason}")]) from None
 
 
 def same_file(one: Path, other: Path) -> bool:
@@ -54,6 +68,8 @@ def files_of(document: Document) -> tuple[Path, ...]:
     """Return every file that a document was read from or that its run reads: its own first."""
     own = Path(document.source.file)
     match document:
+        case Dynamics(claims=Claims(image=Image(of=other))):
+            return (own, Path(other.source.file))
         case Dynamics() | Scheme():
             return (own,)
         case Target():

@@ -11,12 +11,12 @@ from recipe_compiler.errors import Fault, Place, SpecError, nearest
 from recipe_compiler.spec.build_parts import Around, Stated, Unread
 from recipe_compiler.spec.catalogue import every_name, is_plain, shipped
 from recipe_compiler.spec.fields import shown
-from recipe_compiler.spec.files import no_file
+from recipe_compiler.spec.files import read_bytes
 from recipe_compiler.spec.model import Build, Document
 from recipe_compiler.spec.python_file import load_python
 from recipe_compiler.spec.schema import EACH_HAS, KINDS
 from recipe_compiler.spec.yaml_nodes import Mapping
-from recipe_compiler.spec.yaml_reader import MAX_BYTES, read_yaml
+from recipe_compiler.spec.yaml_reader import read_yaml
 
 Found = TypeVar("Found")
 
@@ -101,15 +101,3 @@ def reader_of(kind: str) -> Callable[[Mapping, str], Stated]:
             from recipe_compiler.spec.read_target import read_target
 
             return read_target
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file, at most one more than a document may have. Raises SpecError."""
-    try:
-        if what := no_file(path):
-            raise SpecError([Fault(Place(str(path)), "document", f"found {what}, expected a file")])
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise SpecError([Fault(Place(str(path)), "document", f"found no file that can be read: {reason}")]) from None

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 from recipe_compiler.errors import Fault, ModelError, Place
-from recipe_compiler.spec.model import Build, Document, Source
+from recipe_compiler.spec.model import Build, Document, Dynamics, Source
 from recipe_compiler.spec.yaml_nodes import Mapping, Node, Plain, Scalar, Sequence, plain
 
 ORDERED = frozenset({"state", "parameters", "functions", "data", "recursion", "solve"})
@@ -21,9 +21,9 @@ ORDERED = frozenset({"state", "parameters", "functions", "data", "recursion", "s
 def digest(document: Document) -> str:
     """Return the SHA-256 of the canonical JSON of a document, as 64 hexadecimal digits.
 
-    A build's covers its dynamics, its target, and the documents of its scheme and of the dynamics that a move uses.
-    Comments, spaces between entries and the order of keys do not matter, that of blocks, parameters, functions, data
-    and states of a recursion does.
+    A build's covers its dynamics, its target, and the documents of its scheme and of the dynamics that a move uses;
+    that of dynamics covers those whose image they claim to be. Comments, spaces between entries and the order of keys
+    do not matter, that of blocks, parameters, functions, data and states of a recursion does.
     """
     return _sha256(documents(document))
 
@@ -53,8 +53,11 @@ def _sha256(parts: dict[str, Any]) -> str:
 
 def documents(document: Document) -> dict[str, Any]:
     """Return the documents that a digest covers, by their kind, as written; D and Q of a build as its word has them."""
-    made = isinstance(document, Build)
-    named = {**document.parts, "dynamics": document.dynamics, "target": document.target} if made else {}
+    named: dict[str, Document] = {}
+    if isinstance(document, Build):
+        named = {**document.parts, "dynamics": document.dynamics, "target": document.target}
+    elif isinstance(document, Dynamics) and document.claims.image is not None:
+        named = {"image": document.claims.image.of}
     parts = {type(document).__name__.lower(): document, **named}
     return {kind: json.loads(part.source.document) for kind, part in parts.items()}
 

@@ -3,7 +3,6 @@
 Block matrices are nested lists, a quoted nested list, or a `|` block with a row on each line.
 """
 
-import json
 import re
 from collections.abc import Mapping as Table
 from collections.abc import Set
@@ -31,11 +30,11 @@ from recipe_compiler.spec.declarations import (
 )
 from recipe_compiler.spec.discrete import refuse_discrete
 from recipe_compiler.spec.faults import Faults
+from recipe_compiler.spec.files import read_bytes
 from recipe_compiler.spec.formulas import Entry
-from recipe_compiler.spec.load import read_bytes
 from recipe_compiler.spec.model import Claims, Dynamics, Formulas, Image
 from recipe_compiler.spec.page import Page
-from recipe_compiler.spec.places import canonical_json, source_of
+from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.schema import ClaimsEntry, DynamicsDocument, ImageEntry
 from recipe_compiler.spec.units import read_units
 from recipe_compiler.spec.validate import validate
@@ -133,10 +132,9 @@ def _at_commas(scalar: Scalar) -> list[Scalar]:
 
 
 def read_dynamics(root: Mapping, file: str, *, is_image: bool = True) -> Dynamics:
-    """Return the dynamics a document states. Raises SpecError or ModelError with every fault.
+    """Return the dynamics a document states, without the image that it claims where that is not asked for.
 
-    The document of other dynamics, of which they are claimed to be the image, stands in theirs in the place of its
-    name; what that claims to be the image of is left unread.
+    Raises SpecError or ModelError with every fault.
     """
     faults = Faults()
     document = validate(root, DynamicsDocument, faults)
@@ -178,10 +176,7 @@ def _with_image(page: Page, dynamics: Dynamics, stated: ImageEntry) -> Dynamics:
     entries = ((page["map"], stated.map, dynamics, both[0]), (page["inverse"], stated.inverse, of, both[1]))
     found = [_read_map(at, own, to, declared) for at, own, to, declared in entries]
     page.faults.finish()
-    document = json.loads(dynamics.source.document)
-    document["claims"]["image"]["of"] = json.loads(of.source.document)
-    source = replace(dynamics.source, document=canonical_json(document))
-    return replace(dynamics, claims=replace(dynamics.claims, image=Image(of, *found)), source=source)
+    return replace(dynamics, claims=replace(dynamics.claims, image=Image(of, *found)))
 
 
 def join_declarations(of: Dynamics, other: Dynamics) -> Declarations:

@@ -41,14 +41,17 @@ WRONG = {
 SEEN = [name for name, claim in WRONG.items() if claim in ("d_psd", "periodic")]
 """Those of which a forged proof is rejected; growth is trusted."""
 FORGED_FROM = (
-    *(f"specs/dynamics/{name}" for name in ("sghmc", "sgrld", "sgnht", "cir", "gsgrhmc", "generalised_langevin")),
+    *(
+        f"specs/dynamics/{name}"
+        for name in ("sghmc", "sgrld", "sgnht", "cir", "cir_root", "gsgrhmc", "generalised_langevin")
+    ),
     "specs/builds/sghmc_double_well",
     *(f"tests/mutants/{name}" for name in MUTANTS.split()),
     *(f"tests/recheck/wrong/{name}" for name in SEEN),
 )
 RECHECKED = (
     "d_symmetric", "d_psd", "q_skew", "stationary", "claimed_drift", "claimed_diffusion", "claimed_stationary",
-    "marginal", "claimed_marginal",
+    "marginal", "claimed_marginal", "image",
 )  # fmt: skip
 """Claims of which a verdict is turned round: the others are trusted, which the re-checker says of each."""
 OF_STEPS = ("claimed_update", "step_scale")
@@ -241,6 +244,18 @@ def change_the_marginal(whole: Json, random: Random) -> None:
     marginal[block] = random.choice(other)
 
 
+def change_the_image(whole: Json, random: Random) -> None:
+    stated, of = dynamics_of(whole, "image")["claims"]["image"], whole["documents"]["image"]
+    factor = f"{random.randint(2, 9)}/{random.choice((7, 11))}"
+    match random.randrange(3):
+        case 0:
+            stated["map"]["u"] += f" + {factor}*ones"
+        case 1:
+            stated["inverse"]["theta"] = f"{factor}*{stated['inverse']['theta']}"
+        case _:
+            of["D"] = [[f"{factor}*{of['D'][0][0]}"]]
+
+
 def swap_d_and_q(whole: Json, random: Random) -> None:
     dynamics = dynamics_of(whole, "d_psd", "q_skew")
     require(len(dynamics["state"]) > 1)
@@ -273,7 +288,7 @@ EDITS: tuple[Edit, ...] = (
     refute_by_a_function_of_the_wrong_block, make_a_witness_inadmissible, scale_the_value, swap_witnesses,
     rename_in_a_witness, rest_on_what_is_not_declared, prove_what_is_refuted, refute_what_is_proved,
     prove_what_is_wrong, scale_a_part, add_what_is_nearly_nothing, flip_a_sign, make_d_asymmetric,
-    change_the_marginal, swap_d_and_q, drop_a_statement,
+    change_the_marginal, change_the_image, swap_d_and_q, drop_a_statement,
 )  # fmt: skip
 LAST: tuple[Edit, ...] = (change_the_verdict, drop_an_assumption, leave_the_seal)
 """What is changed after all else was made to fit; the seal is made anew but where it is what is wrong."""

@@ -56,6 +56,14 @@ D: [[b]]
 Q: [[0]]
 claims: {drift: {p: -b*p}}
 """
+ROOT_OF_CIR = """
+state: {u: {shape: d, domain: positive}}
+parameters: {a: {shape: d, is: positive}}
+H: norm2(u)/4 - sum((2*a - ones)*log(u))
+D: [[I]]
+Q: [[0]]
+claims: {drift: {u: DRIFT}, image: {of: cir, map: {u: MAP}, inverse: {theta: u**2/4}}}
+"""
 CIRCLE_OF_THREE = (ROOT / "tests/recheck/wrong/circle_of_three.yaml").read_text().replace("circle(0, 3)", "DOMAIN")
 BUILD = """
 name: one
@@ -104,6 +112,8 @@ claims:
     x: 2*y + Max(y, 2*y)*Piecewise((2, y > 0), (1, True)) - a*Derivative(U(x), x)
     y: -Derivative(U(x), x) - 2*y - Max(y, 2*y)*Piecewise((2, y > 0), (1, True))
 """,  # as SymPy prints formulas
+    "image without Ito": ROOT_OF_CIR.replace("DRIFT", "2*a/u - u/2").replace("MAP", "2*sqrt(theta)"),
+    "image from behind": ROOT_OF_CIR.replace("DRIFT", "(2*a - ones)/u - u/2").replace("MAP", "-2*sqrt(theta)"),
     "given by its author": (LANGEVIN.replace("MORE", "sizes: {d: 2}\ndata: {file: data.csv, y: y}"), {
         "target": "name: one\nstate: {a: {}, b: {}}\ndata: {y: {shape: N}}\nassume: [normalisable]\n"
         "log_likelihood: -sqrt(1 + (y - a*b)**2)\n", "data.csv": "y\n1\n2\n4\n"}),
@@ -179,6 +189,8 @@ SAID: list[Any] = [
     ("kinked", "stationary", "proved", "rechecked at sizes the document's (exactly, at points drawn here)"),
     ("replicas, y", "claimed_drift", "proved", "rechecked at sizes d = 1; d = 2; d = 3"),
     ("replicas, x", "claimed_drift", "refuted", "rechecked: exactly"),
+    ("cir_root", "image", "proved", "rechecked at sizes d = 1; d = 2; d = 3"),
+    *((name, "image", "refuted", "rechecked:") for name in ("image without Ito", "image from behind")),
     *(slow(*row) for row in (
         ("equal a + b == 1", "claimed_drift", "", "rechecked"),
         ("equal exp(a) == b", "claimed_drift", "", "trusted"),

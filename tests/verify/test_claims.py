@@ -4,9 +4,16 @@ import ast
 from pathlib import Path
 
 import pytest
+import sympy
 from answers import answer, expect
 
 import recipe_compiler as rc
+from recipe_compiler.algebra.scalars.entries import Setting, rows
+from recipe_compiler.formula.expression import Role, Symbol
+from recipe_compiler.formula.substitute import substitute
+from recipe_compiler.spec.load import load
+from recipe_compiler.spec.places import digest
+from recipe_compiler.spec.read_dynamics import join_declarations
 from recipe_compiler.verdict import Answer, Proved, Refuted, Topic, Undecided
 from recipe_compiler.verify.claims import DYNAMICS, list_explained_claims
 from recipe_compiler.verify.claims_in_builds import BUILDS, SCHEMES, TARGETS
@@ -77,3 +84,36 @@ def test_a_lyapunov_function_is_stated_in_python_too() -> None:
     x = rc.vector("x", "d")
     made = rc.Dynamics(name="p", state=[x], H=x.T @ x / 2, D=[[rc.I]], Q=[[0]], claims={"lyapunov": x.T @ x})
     expect(answer(made.document, "explosion"), "proved", "Lyapunov function x.T @ x, as stated")
+
+
+@pytest.mark.parametrize("name", ["cir_root", "exponential_ou"])
+def test_the_law_of_an_image_is_the_image_of_the_law(name: str) -> None:
+    """H_u(g) - H - log abs det Dg has one value at two states of three coordinates, in 30 digits."""
+    dynamics = load(PACKAGE.parent / f"specs/dynamics/{name}.yaml")
+    of, (_, g) = dynamics.claims.image.of, dynamics.claims.image.map[0]
+    at, block = Setting(join_declarations(of, dynamics), {"d": 3}), of.declarations.blocks[0]
+    z, u = ([row[0] for row in rows(f, at)] for f in (Symbol(block.name, block.shape, Role.BLOCK), g))
+    H, H_u = (rows(f, at)[0][0] for f in (of.H, substitute(dynamics.H, dict(dynamics.claims.image.map))))
+    slopes = [sympy.log(x.diff(y)) for x, y in zip(u, z, strict=True)]
+
+    def evaluate(f: sympy.Expr, state: tuple[int, ...]) -> sympy.Expr:
+        values = {s: sympy.Rational(3 + n, 4) for n, s in enumerate(sorted(f.free_symbols - {*z}, key=str))}
+        return f.subs({**values, **{x: sympy.Rational(n, 7) for x, n in zip(z, state, strict=True)}}).evalf(30)
+
+    def differ(f: sympy.Expr) -> sympy.Expr:
+        return abs(evaluate(f, (3, 9, 11)) - evaluate(f, (8, 2, 5)))
+
+    assert differ(H_u - H - sum(slopes)) < 1e-25
+    assert differ(H_u - H) > 0.1
+
+
+def test_an_image_is_stated_in_python_too(tmp_path: Path) -> None:
+    y, m = rc.vector("y", "d"), rc.vector("m", "d")
+    kappa, v = rc.scalar("kappa", is_="positive"), rc.scalar("v", is_="positive")
+    image = {"of": "ornstein_uhlenbeck", "map": {"y": "-y"}, "inverse": {"y": "-y"}}
+    claims = {"drift": {y: -kappa * (m + y)}, "image": image}
+    H = (y + m).T @ (y + m) / (2 * v)
+    made = rc.Dynamics(name="p", state=[y], H=H, D=[[kappa * v * rc.I]], Q=[[0]], claims=claims)
+    expect(answer(made.document, "image"), "proved")
+    (tmp_path / "again.yaml").write_text(made.to_yaml())
+    assert digest(made.document) == digest(load(tmp_path / "again.yaml"))
