@@ -519,6 +519,7 @@ def _notes(draws: Draws) -> Iterator[str]:
     if draws.settings.schedule.name != "constant":
         falling = shown(draws.settings)
         yield f"the step size is {falling}: every number weights a draw by it (sample_stats/step_size)"
+        yield f"schedule: {draws.settings.schedule.in_the_limit}"
     stats, kinds = draws.stats, ((kind.says, kind.rates, kind.moves) for kind in draws.kinds)
     involutions = ("involutions", stats.get(INVOLUTION_ACCEPTANCE), draws.involutions())
     for what, accepted, moves in (("moves", stats.get(ACCEPTANCE), draws.moves()), *kinds, involutions):

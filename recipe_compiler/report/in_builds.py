@@ -169,6 +169,7 @@ def list_build_caveats(build: Build) -> tuple[str, ...]:
         *_list_boundary_caveats(build, bound),
         *checked_later,
         *_explain_data(build),
+        *([f"schedule: {limit}"] if (limit := build.run.schedule.in_the_limit) else []),
     )
 
 

@@ -647,6 +647,20 @@ class Schedule:
     period: int = 1
     """The steps of a cycle of `cyclic`."""
 
+    @property
+    def in_the_limit(self) -> str:
+        """What averages weighted by eps_t tend to as chains grow (Teh, Thiery, Vollmer 2016, for SGLD); "" if constant.
+
+        Theirs needs eps_t -> 0 and sum eps_t = oo; Robbins and Monro (1951) ask for sum eps_t**2 < oo as well.
+        """
+        means = "averages weighted by eps_t tend to those of exp(-H) (Teh, Thiery, Vollmer 2016, for SGLD)"
+        if self.name == "power" and self.c > 0.5:
+            return f"sum eps_t = oo and sum eps_t**2 < oo; {means}"
+        if self.name == "power":
+            return f"sum eps_t = oo and, since c <= 1/2, sum eps_t**2 = oo; still {means}, fastest with c = 1/3"
+        kept = "eps_t does not tend to 0: averages keep the discretisation bias of a step, where it has one"
+        return kept if self.name == "cyclic" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:

@@ -10,6 +10,7 @@ from hand_module import limited
 
 from recipe_compiler.advise.diagnostics import summarise
 from recipe_compiler.errors import RunError
+from recipe_compiler.report.check import check
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.load_module import Emitted
@@ -36,6 +37,24 @@ def test_power_and_cyclic_steps_are_those_of_their_formulas() -> None:
     assert all(cyclic(k) > 0.0 for k in range(100))
     assert step_of(RunSettings(0.5)) is None
     assert weights(RunSettings(0.5), 4) is None
+
+
+@pytest.mark.parametrize(("schedule", "squares", "limit"), [
+    (Schedule("power", b=7.0, c=0.51), "sum eps_t**2 < oo", "tend to those of exp(-H)"),
+    (Schedule("power", b=7.0, c=0.5), "sum eps_t**2 = oo", "tend to those of exp(-H)"),
+    (CYCLIC, "does not tend to 0", "keep the discretisation bias"),
+])  # fmt: skip
+def test_check_and_run_say_which_conditions_a_schedule_meets(
+    full_module: Emitted, build: Build, data: Data, schedule: Schedule, squares: str, limit: str
+) -> None:
+    """With c = 1/2 the sum of squares is harmonic: eps**2/(1 + t/b)."""
+    asked = replace(build, run=settings(build, schedule))
+    (said,) = (caveat for caveat in check(asked, advisory=False).caveats if caveat.startswith("schedule: "))
+    assert squares in said
+    assert limit in said
+    draws = sample(full_module, build, asked.run, data)
+    assert said in summarise(to_datatree(draws, build, data, "0123"), draws).notes
+    assert not [caveat for caveat in check(build, advisory=False).caveats if caveat.startswith("schedule: ")]
 
 
 def settings(build: Build, schedule: Schedule) -> RunSettings:
