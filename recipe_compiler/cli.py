@@ -71,6 +71,7 @@ class Shipped(StrEnum):
     TARGET = "target"
     SCHEME = "scheme"
     BUILD = "build"
+    EXPERIMENT = "experiment"
     DATA = "data"
 
 
@@ -397,6 +398,41 @@ def compare(
     from recipe_compiler.commands.compare import compare_runs
 
     return compare_runs(runs, as_json=json)
+
+
+@app.command()
+@with_exit_code
+def experiment(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="An experiment of `recipe list`, or its file; without one, they are listed.",
+            autocompletion=_completing("experiment"),
+        ),
+    ] = None,
+    folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where draws and results go.")] = Path(
+        "runs/experiments"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="Few draws, to see that it runs.")] = False,
+    plots: Annotated[bool, typer.Option("--plots", help="Draw its pictures. Needs matplotlib.")] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE.md", help="Write results and pictures into a page, and beside it."),
+    ] = None,
+    cores: Annotated[int | None, typer.Option(callback=FEW, help="Threads; by default, all cores.")] = None,
+    json: AsJson = False,
+    use_cache: UseCache = True,
+) -> ExitCode:
+    """Run an experiment of a paper: its builds, a table beside the published one, and whether its claims hold.
+
+    What is finished is kept: the same command goes on where it was stopped, and prints at once what is there.
+    """
+    from recipe_compiler.commands.experiment import run_named
+
+    return run_named(
+        name, folder, quick=quick, as_json=json, page=page, plots=plots, cores=cores, use_cache=use_cache
+    )  # fmt: skip
 
 
 @app.command()

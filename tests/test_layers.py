@@ -45,6 +45,7 @@ LAYERS = (
     {"cache"},
     {"pipeline"},
     {"advise"},
+    {"experiment"},
     {"front"},
     {"cli", "commands", "display", "__main__", "__init__", "recheck"},
 )

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say, show_rows
 from recipe_compiler.errors import Fault, Place, SpecError, nearest
+from recipe_compiler.experiment.document import title_of
 from recipe_compiler.formula.declaration import Datum, Function, Parameter
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.run.columns import columns_of
@@ -57,7 +58,9 @@ def _entries(kind: str) -> Iterator[CatalogueEntry]:
         if kind == "data":
             path = shipped_data(name)
             yield CatalogueEntry(kind, name, "", "" if path is None else f"has {_listed(columns_of(path))}")
-        elif (path := shipped(name, (kind,))) is not None:
+        elif (path := shipped(name, (kind,))) is not None and kind == "experiment":
+            yield CatalogueEntry(kind, name, title_of(path), "nothing")
+        elif path is not None:
             document = load(path)
             yield CatalogueEntry(kind, name, _title(document), _needs(document))
 

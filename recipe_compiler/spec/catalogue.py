@@ -6,7 +6,9 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "catalogue"
 """A link to `specs`, whose files a wheel holds: a folder for each kind of document, and one of data."""
-FOLDERS = {"dynamics": "dynamics", "target": "targets", "scheme": "schemes", "build": "builds"}
+FOLDERS = {
+    "dynamics": "dynamics", "target": "targets", "scheme": "schemes", "build": "builds", "experiment": "experiments"
+}  # fmt: skip
 """Kinds of document and the folders that they are in; no name is of two documents."""
 SCHEMES = FOLDER / FOLDERS["scheme"]
 NAMED = tuple(sorted(path.stem for path in SCHEMES.glob("*.yaml")))

@@ -1,4 +1,4 @@
-"""The JSON Schema of the four kinds of document, for editors and for other programs."""
+"""The JSON Schema of the five kinds of document, for editors and for other programs."""
 
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from recipe_compiler.spec.fields import NAME_PATTERN, Leaf, left_out, one_or_many
 from recipe_compiler.spec.schema import KINDS, DynamicsDocument, Part
 from recipe_compiler.spec.schema_build import BuildDocument
+from recipe_compiler.spec.schema_experiment import ExperimentDocument
 from recipe_compiler.spec.schema_scheme import SchemeDocument
 from recipe_compiler.spec.schema_target import TargetDocument
 from recipe_compiler.spec.validate import fields_of
@@ -18,7 +19,7 @@ def schema_json() -> Schema:
 
     Formulas are text or numbers. Where no key tells the kind yet, it may become any: an editor offers the keys of all.
     """
-    documents = (DynamicsDocument, TargetDocument, SchemeDocument, BuildDocument)
+    documents = (DynamicsDocument, TargetDocument, SchemeDocument, BuildDocument, ExperimentDocument)
     told: Schema = {"anyOf": [_reference(kind) for kind, _ in KINDS]}
     for kind, keys in reversed(KINDS):
         has_key = {"anyOf": [{"required": [key]} for key in sorted(keys)]}

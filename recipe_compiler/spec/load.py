@@ -5,7 +5,7 @@ from collections.abc import Callable
 from collections.abc import Mapping as Table
 from os import PathLike
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from recipe_compiler.errors import Fault, Place, SpecError, nearest
 from recipe_compiler.spec.build_parts import Around, Stated, Unread
@@ -97,7 +97,15 @@ def reader_of(kind: str) -> Callable[[Mapping, str], Stated]:
             from recipe_compiler.spec.read_scheme import read_scheme
 
             return read_scheme
+        case "experiment":
+            return refuse_experiment
         case _:
             from recipe_compiler.spec.read_target import read_target
 
             return read_target
+
+
+def refuse_experiment(root: Mapping, file: str) -> NoReturn:
+    """Raise SpecError: an experiment names documents, and is none that is checked or run itself."""
+    problem = "found an experiment, expected dynamics, a target, a scheme or a build"
+    raise SpecError([Fault(root.place, "document", problem, f"`recipe experiment {file}` runs it")])

@@ -24,8 +24,9 @@ BUILD = frozenset({"dynamics", "target", "bind", "scheme", "variant", "run", "si
 DYNAMICS = frozenset({"H", "D", "Q", "claims", "functions"})
 TARGET = frozenset({"let", "potential", "recursion", "log_prior", "log_likelihood", "gradient", "data"})
 SCHEME = frozenset({"split", "pieces", "cycle"})
+EXPERIMENT = frozenset({"runs", "columns", "published", "quick", "plots", "reference"})
 
-KINDS = (("build", BUILD), ("scheme", SCHEME), ("dynamics", DYNAMICS), ("target", TARGET))
+KINDS = (("experiment", EXPERIMENT), ("build", BUILD), ("scheme", SCHEME), ("dynamics", DYNAMICS), ("target", TARGET))
 """Kinds with the keys that tell them, the first first where a document has as many of two."""
 EACH_HAS = (
     "dynamics have H, D and Q; a target has log_likelihood, log_prior or potential; a build has dynamics and target; a "
