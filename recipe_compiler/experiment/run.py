@@ -18,6 +18,7 @@ from typing import Any
 from recipe_compiler.advise.chosen import Plan, processor
 from recipe_compiler.advise.judge import forecast_run, judge_run
 from recipe_compiler.advise.plan_run import plan_run
+from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.cache import Cache, check_once, compiler, content
 from recipe_compiler.errors import RunError, VerificationError
 from recipe_compiler.experiment.document import Experiment, ExperimentRun, cells_of, label
@@ -28,6 +29,7 @@ from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.observed import with_data
 from recipe_compiler.run.sample import check_settings, unwatched
+from recipe_compiler.run.scores import add_scores
 from recipe_compiler.run.stages import Run, demand_no_code, settings_of
 from recipe_compiler.run.store import save
 from recipe_compiler.spec.files import files_of
@@ -284,7 +286,9 @@ def _record(
         return None
     effort.say(f"{name}: summarising")
     summary = None if ahead is None else judge_run(ready, prepared.plan, ahead, draws)
-    tree = conclude(ready, draws)[0] if summary is None else summary.tree
+    tree = summary.tree if summary is not None else conclude(ready, draws)[0]
+    if summary is None:
+        add_scores(ready.run.scores, ready.run.build, tree, draws, Sampler.of_run(ready).gradients_of_step())
     finished = FinishedRun(ready, draws, tree, summary)
     trust, doubts = ("", ()) if summary is None else (summary.trust, summary.doubts)
     figures: dict[str, Figure] = {}
