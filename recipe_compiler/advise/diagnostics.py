@@ -370,7 +370,7 @@ def _clipped(found: Summary) -> Iterator[str]:
     if clipped := sum(found.draws.clipped):
         yield (
             f"2D - eps B_hat was not positive semidefinite {clipped} times (counted "
-            "by coordinate if diagonal) and was truncated at zero, a moving V halved until it was: the draws are "
+            "by coordinate if diagonal) and was truncated at zero, a moving V shrunk until it was: the draws are "
             "biased. Try a smaller step size or a larger batch."
         )
 

@@ -34,8 +34,8 @@ from recipe_compiler.spec.model import Build, RunSettings, Value
 Batches = Literal["with replacement", "without replacement", "contiguous"]
 SAMPLED = 1 << 14
 """The most gradients that an estimate is made of."""
-MOVING_ROWS, HALVINGS = 32, 60
-"""The same of one at every draw, and how often V is halved at most before nothing is subtracted."""
+MOVING_ROWS, SHRUNK = 32, (*(0.9**j for j in range(60)), 0.0)
+"""The same of one at every draw, and by what factors V is made smaller."""
 MOVING = "gradient_noise"
 """V where it follows a chain, in its state; its trace at every draw, in the statistics of draws."""
 
@@ -155,8 +155,8 @@ def with_moving_noise(build: Build, compiled: Module, module: Emitted, inputs: I
     V_k = (1 - w) V_(k-1) + w V_hat(theta_k) with w = max(1/(k + 2), moving), theta_k the state that draw k begins at,
     V_hat the estimate from `MOVING_ROWS` data and V_(-1) that at the mode (Ahn, Korattikara, Welling 2012, whose V_hat
     is of the batch itself). Its rows are not those of the batches, so that the noise of a step is independent of its
-    gradient given theta_k. Where 2D - eps B_hat is not positive semidefinite, V_k/2**j is subtracted with the least j
-    for which it is, and counted in `clipped`.
+    gradient given theta_k. Where 2D - eps B_hat is not positive semidefinite, 0.9**j V_k is subtracted with the least
+    j for which it is, and counted in `clipped`.
     """
     name, falling, n = build.estimated or "", inputs.of_draw, inputs.batch_size or inputs.rows
     first = np.asarray(inputs.parameters[parameter_names(module, build)[name]])
@@ -171,7 +171,7 @@ def with_moving_noise(build: Build, compiled: Module, module: Emitted, inputs: I
         if np.isfinite(newest).all():
             V += weight * (newest - V)
         chain.draws[f"{MOVING}_draws"][chain.done] = V.trace() if V.ndim > 1 else V.sum()
-        for factor in (*(0.5**j for j in range(HALVINGS)), 0.0):
+        for factor in SHRUNK:
             try:
                 given = with_parameters(module, build, here, {name: (factor * V).reshape(first.shape)})
                 found = stepping(module, given, here.eps)

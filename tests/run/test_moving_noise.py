@@ -103,12 +103,12 @@ def test_a_stopped_run_goes_on_with_the_v_that_it_had_and_a_file_has_its_trace(t
     assert "V moving" not in run_of("form: dense").facts
 
 
-def test_v_is_halved_until_a_step_can_be_made_and_that_is_counted() -> None:
+def test_v_is_shrunk_until_a_step_can_be_made_and_that_is_counted() -> None:
     run = run_of("moving: 1", start=-7, scale=0.45)  # eps V[0, 0] is 0.01 at the mode near -1, and 2.7 near 1
     found = draw(make_ready(replace(run, settings=replace(run.settings, draws=400))))
     assert np.isfinite(found.arrays[0]).all()
     assert all(0 < count < 403 for count in found.clipped)
-    assert found.stats["gradient_noise"].max() * run.settings.eps > 2.0  # what is averaged is not halved
+    assert found.stats["gradient_noise"].max() * run.settings.eps > 2.0  # what is averaged is not shrunk
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ def _decide_word(build: Build, bound: Dynamics) -> Decision:
 def _checked_when(build: Build) -> str:
     if build.moving is None:
         return "the emitted module checks it before the first step"
-    return "the emitted module checks it before the first step and at each draw, at which a run halves V until it holds"
+    return "the emitted module checks it before the first step, then at each draw, where a run shrinks V until it holds"
 
 
 def _defer_to_run(budget: Budget, name: str, checked: str) -> Decision:
