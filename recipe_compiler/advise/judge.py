@@ -54,7 +54,7 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
     tree, known = conclude(ready, draws)
     report, sampler, block = ready.run.report, Sampler.of_run(ready), potential_block(ready.run.build)
     gradients = 0.0 if ready.run.module.gradient is None else sampler.gradients_of_step()
-    add_scores(ready.run.scores, ready.run.build, tree, draws, gradients)
+    add_scores(ready, tree, draws, gradients)
     kernel, assumed = _kernel(report), on_trust(sampler.build, _given(report))
     diagnostics = Diagnostics(
         ahead,

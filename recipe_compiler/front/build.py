@@ -71,6 +71,9 @@ class Build(Document):
         Blocks to where they start: formulas of parameters and draws `N(0, cov)`.
     derived : mapping, optional
         As of `Target`, of the target's blocks, and of parameters of all three documents.
+    test : mapping, optional
+        Rows that only scores see: `{"share": 0.2, "seed": 1}` of the data, another `file` or `arrays`, as in YAML; or
+        the fields themselves, beside data in memory.
     scores : mapping, optional
         Name to a distance of the draws to a stated law, or `"log_predictive"`: `{"kl": {"kl": theta[0], "law":
         "N(0, 1)", "range": [-4, 4]}}`, as in YAML; the fit has them in its group `scores`.
@@ -121,6 +124,7 @@ class Build(Document):
         data: object = None,
         init: Mapping[object, object] | None = None,
         derived: Mapping[object, object] | None = None,
+        test: Mapping[str, object] | None = None,
         scores: Mapping[str, object] | None = None,
         gradient_noise: object = None,
         minibatch: Mapping[str, object] | None = None,
@@ -142,6 +146,7 @@ class Build(Document):
             section = dict(cast("Mapping[str, object]", data))
             table = None if isinstance(section.get("file", ""), (str, PathLike)) else section["file"]
             section |= {} if table is None else {"file": "data"}
+        is_section = test is not None and bool(test.keys() & {"share", "file", "arrays"})
         named = {"dynamics": dynamics, **({} if target is None else {"target": target})}
         stated = {key: part.document if isinstance(part, Document) else str(part) for key, part in named.items()}
         models = {key: part for key, part in stated.items() if isinstance(part, (model.Dynamics, model.Target))}
@@ -168,6 +173,7 @@ class Build(Document):
                 data=section,
                 init=init or None,
                 derived=derived or None,
+                test=test if is_section else None,
                 scores=scores or None,
                 run=s.mapping(**{key: given[key] for key in fields_of(RunEntry)} | run),
             )
@@ -184,11 +190,17 @@ class Build(Document):
             made = made if cycle is None and accept is None else s.read(lambda: read(cycle or "euler"))
         else:
             made = s.read(read)
-        if table is not None or (data is not None and section is None):
-            from recipe_compiler.run.data import data_for  # brings NumPy
+        in_memory = table is not None or (data is not None and section is None)
+        if test and not (is_section or in_memory):
+            s.fault("test", "found fields without data in memory, expected `share`, `file` or `arrays`")
+            raise s.faults.error()
+        if in_memory:
+            from recipe_compiler.run.data import data_for, data_of, of_test  # brings NumPy
             from recipe_compiler.run.observed import with_data, with_sizes
 
             held = data_for(made, data if table is None else {"file": table})
+            with of_test():
+                held = replace(held, test=data_of(test, made.target)) if test and not is_section else held
             made = with_sizes(with_data(replace(made, data=None), held))
         object.__setattr__(self, "document", with_proved_q(made))
 

@@ -439,6 +439,7 @@ def compile(
     sizes: Mapping[str, int] | None = None,
     init: Mapping[object, object] | None = None,
     derived: Mapping[object, object] | None = None,
+    test: Mapping[str, object] | None = None,
     scores: Mapping[str, object] | None = None,
     gradient_noise: object = None,
     minibatch: Mapping[str, object] | None = None,
@@ -473,7 +474,7 @@ def compile(
         `{"file": table}` gives a table in the place of its file. Left out, what the data decide is left to
         `sample(data)`.
     step_size, share, accept, warmup_seconds, scheme, order, variant, bind, parameters, sizes, init, derived
-    scores, gradient_noise, minibatch, draws, warmup, thin, chains, seed, batch_size, lanes, diagnostics, schedule
+    test, scores, gradient_noise, minibatch, draws, warmup, thin, chains, seed, batch_size, lanes, diagnostics, schedule
     title, references
         As of `Build`.
     allow_undecided : bool

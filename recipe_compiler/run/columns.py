@@ -248,8 +248,10 @@ MOST_EXPONENT = 1022
 """The exponent of a unit: it and one over it are normal doubles, and numbers in it are at most 4."""
 
 
-def with_made(columns: Columns, made: tuple[MadeColumn, ...]) -> Columns:
+def with_made(columns: Columns, made: tuple[MadeColumn, ...], like: Columns | None = None) -> Columns:
     """Return columns with those added that are made of them, each after those it uses.
+
+    What is computed of all rows is computed of those of `like`, which has made ones, where these are others.
 
     Raises DataError for made ones that the table has itself, and for the first row in which one has no value: where it
     stands, by which formula, of what.
@@ -261,14 +263,17 @@ def with_made(columns: Columns, made: tuple[MadeColumn, ...]) -> Columns:
     for column in made:
         values = _values(column, columns)
         if column.whole:
-            values = over_rows(column.whole, values, column.name, columns.origin)
+            own = None if like is None else _values(column, like)
+            values = over_rows(column.whole, values, column.name, columns.origin, own)
             _demand_finite(column, columns, values)
         columns = replace(columns, values={**columns.values, column.name: values})
     return columns
 
 
-def over_rows(whole: str, values: Column, name: str, origin: Path) -> Column:
+def over_rows(whole: str, values: Column, name: str, origin: Path, like: Column | None = None) -> Column:
     """Return `mean`, `sd` (divided by N), `centre` or `standardise` of all rows of a column called `name`.
+
+    Mean and sd are those of the rows `like`, where these are others.
 
     They are computed in a unit, a power of two near the largest number: to divide by it is exact, and no square of what
     was divided overflows, or underflows where it counts.
@@ -277,12 +282,14 @@ def over_rows(whole: str, values: Column, name: str, origin: Path) -> Column:
         DataError: the column is the same in every row, or nearly so, and to be standardised; its standard deviation is
             asked for and no double.
     """
-    lowest, highest = float(values.min()), float(values.max())
+    own = values if like is None else like
+    lowest, highest = float(own.min()), float(own.max())
     exponent = frexp(max(-lowest, highest))[1]
     unit = 2.0 ** max(-MOST_EXPONENT, min(exponent, MOST_EXPONENT))
     scaled = values / unit
-    mean = float(scaled.mean())
-    sd = sqrt(np.mean((scaled - mean) ** 2))
+    base = scaled if like is None else like / unit
+    mean = float(base.mean())
+    sd = sqrt(np.mean((base - mean) ** 2))
     found = f"{origin}, column `{name}`: found rows from {lowest!r} to {highest!r}"
     if whole == "standardise" and sd <= 1e-12 * abs(mean):
         if lowest == highest:

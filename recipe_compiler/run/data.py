@@ -1,6 +1,8 @@
 """Data as the arrays that a target declares: from files, or from arrays and tables of Python, through one door."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -26,7 +28,7 @@ from recipe_compiler.run.columns import (
     with_made,
 )
 from recipe_compiler.run.evaluate import extents
-from recipe_compiler.spec.model import Build, Data, DataFile, Field, Target
+from recipe_compiler.spec.model import Build, Data, DataFile, Field, HeldOut, Target
 
 Floats = NDArray[np.floating[Any]]
 """float64 or float32; arithmetic is done in float64."""
@@ -44,8 +46,10 @@ IN_MEMORY = Path("data")
 """What messages call data that are given in Python."""
 
 
-def load_data(file: DataFile | None, target: Target) -> Data:
+def load_data(file: DataFile | None, target: Target, test: HeldOut | None = None) -> Data:
     """Return the data of a target from files: columns by name, standardised and so on where the build says so.
+
+    Rows that are held out are made as the others are: what is computed of all rows is so of the others alone.
 
     Arrays of the wanted type are mapped as they are; all else is held in memory. Rows are shuffled where the build
     gives a seed for it.
@@ -61,21 +65,72 @@ def load_data(file: DataFile | None, target: Target) -> Data:
     try:
         if file.arrays:
             data = _whole_fields(dict(file.arrays), target, file.dtype)
+            other = () if test is None or test.file is None else test.file.arrays
+            data = with_test(data, _whole_fields(dict(other), target, file.dtype) if other else test)
         else:
-            data = _fields_of(read_columns(file.file, file.read, file.names), file, target)
+            data = _of_table(read_columns(file.file, file.read, file.names), file, target, test)
     except MemoryError as error:
         hint = "give fields as .npy files under `arrays`, which are mapped"
         raise DataError([f"{file.file}: found more than memory holds: {hint}"]) from error
     return replace(data, file=file.file.name)
 
 
-def data_of_table(table: Any, file: DataFile, target: Target) -> Data:
+def _of_table(columns: Columns, file: DataFile, target: Target, test: HeldOut | None) -> Data:
+    every = _fields_of(columns, file, target)  # with all rows, so that faults name them as they are numbered
+    if test is None:
+        return every
+    if test.file is not None:
+        return replace(
+            every, test=_fields_of(read_columns(test.file.file, file.read, file.names), file, target, columns)
+        )
+    is_held = _drawn_rows(columns.rows, test)
+    kept, held = (
+        replace(columns, values={name: own[rows] for name, own in columns.values.items()})
+        for rows in (~is_held, is_held)
+    )
+    return replace(_fields_of(kept, file, target), test=_fields_of(held, file, target, kept))
+
+
+@contextmanager
+def of_test() -> Generator[None]:
+    """Let faults that are raised meanwhile of data be said of held-out rows."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError([re.sub(r"^data\b", "test", fault) for fault in error.faults]) from error
+
+
+def with_test(data: Data, test: HeldOut | Data | None) -> Data:
+    """Return data with rows that are held out: others, or a share of their own, which they then lack."""
+    if not isinstance(test, HeldOut):
+        return replace(data, test=test)
+    is_held = _drawn_rows(data.rows, test)
+    kept, held = (
+        replace(data, fields=tuple(replace(own, values=own.values[rows]) for own in data.fields))
+        for rows in (~is_held, is_held)
+    )
+    return replace(kept, test=held)
+
+
+def _drawn_rows(rows: int, test: HeldOut) -> NDArray[np.bool_]:
+    """Return which rows are held out, a share that is rounded. Raises DataError where that is none or all."""
+    share = float(test.share or 0)
+    count = round(share * rows)
+    if not 0 < count < rows:
+        raise DataError([f"test: found a share of {share:g} of {rows} rows, expected one row or more, and not all"])
+    found = np.zeros(rows, bool)
+    found[np.random.default_rng(test.seed).permutation(rows)[:count]] = True
+    return found
+
+
+def data_of_table(table: Any, file: DataFile, target: Target, test: HeldOut | None = None) -> Data:
     """Return the data of a target from a table in memory in the place of a file of a build.
 
     Args:
         table: a data frame, a dataset of xarray, or a mapping of columns' names to their numbers.
         file: which columns make which field, and how.
         target: declares the fields.
+        test: rows that are held out.
 
     Raises:
         DataError: a column is missing, or does not fit; says which.
@@ -87,7 +142,7 @@ def data_of_table(table: Any, file: DataFile, target: Target) -> Data:
     found = _each(partial(numbers_of, table[name], f"column `{name}`") for name in file.read)
     _raise(misfit_labels(table, dict.fromkeys(file.read, "rows")))
     columns = columns_from(IN_MEMORY, names, dict(zip(file.read, found, strict=True)))
-    return _fields_of(columns, file, target)
+    return _of_table(columns, file, target, test)
 
 
 def data_of(given: object, target: Target, dtype: str = "float64") -> Data:
@@ -128,10 +183,11 @@ def data_for(build: Build, given: object) -> Data:
     """
     table = cast("Mapping[str, object]", given).get("file") if isinstance(given, Mapping) else None
     if table is None or build.data is None or build.data.arrays:
-        return data_of(given, build.target, "float64" if build.data is None else build.data.dtype)
+        held = build.observed.test if isinstance(build.observed, Data) and build.test is None else build.test
+        return with_test(data_of(given, build.target, "float64" if build.data is None else build.data.dtype), held)
     if others := [name for name in cast("Mapping[str, object]", given) if name != "file"]:
         raise DataError([f"data: found `{others[0]}` beside `file`, expected none: the build states its columns"])
-    return data_of_table(table, build.data, build.target)
+    return data_of_table(table, build.data, build.target, build.test)
 
 
 def _by_field(given: Any, declared: Mapping[str, Datum]) -> tuple[Mapping[str, object], str]:
@@ -232,17 +288,21 @@ def _misfit_rows(fields: list[Field], declared: Mapping[str, Datum]) -> Iterator
             yield f"data: found {shape[0]} rows of `{field.name}` (shape {shape}), {expected}"
 
 
-def _fields_of(columns: Columns, file: DataFile, target: Target) -> Data:
-    """Return the fields that columns make, their rows in the order of the build."""
-    made = with_made(columns, file.made)
-    fields = _each(partial(_field_of, datum, made, file) for datum in target.declarations.data)
+def _fields_of(columns: Columns, file: DataFile, target: Target, like: Columns | None = None) -> Data:
+    """Return the fields that columns make, their rows in the order of the build.
+
+    What is computed of all rows is computed of those of `like`, where these are others.
+    """
+    like = None if like is None else with_made(like, file.made)
+    made = with_made(columns, file.made, like)
+    fields = _each(partial(_field_of, datum, made, file, like) for datum in target.declarations.data)
     if file.shuffle is not None:
         order = np.random.default_rng(file.shuffle).permutation(columns.rows)
         fields = [replace(field, values=field.values[order]) for field in fields]
     return Data(tuple(fields), columns=columns.values if file.made else {})
 
 
-def _field_of(datum: Datum, columns: Columns, file: DataFile) -> Field:
+def _field_of(datum: Datum, columns: Columns, file: DataFile, like: Columns | None) -> Field:
     names = dict(file.columns)[datum.name]
     width = dict(file.indicators).get(datum.name)
     values = np.stack([columns.values[name] for name in names], axis=1)
@@ -259,7 +319,8 @@ def _field_of(datum: Datum, columns: Columns, file: DataFile) -> Field:
         if datum.values:  # they are of what the file has
             _field(replace(datum, shape=Shape(None, len(names))), values, "float64", names, columns.origin)
             datum = replace(datum, values=(), kinds=(Kind.REAL,))
-        own = [over_rows("standardise", columns.values[name], name, columns.origin) for name in names]
+        base = {} if like is None else like.values
+        own = [over_rows("standardise", columns.values[n], n, columns.origin, base.get(n)) for n in names]
         values = np.stack(own, axis=1)
     if file.intercept and datum.axes[1:]:
         values, names = np.concatenate([np.ones((len(values), 1)), values], axis=1), (INTERCEPT, *names)

@@ -13,8 +13,8 @@ from recipe_compiler.formula.expression import Compare, Number
 from recipe_compiler.formula.show import text
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.columns import open_array
-from recipe_compiler.run.data import Data, load_data, rows_of
-from recipe_compiler.run.evaluate import Point, evaluate_rows
+from recipe_compiler.run.data import Data, load_data, of_test, rows_of
+from recipe_compiler.run.evaluate import Point, evaluate_rows, extent
 from recipe_compiler.run.sizes import found_columns, parameter_values, potential_block, resolve_sizes
 from recipe_compiler.spec.build_checks import given_by_data, is_stacked
 from recipe_compiler.spec.formulas import is_of_data
@@ -36,7 +36,7 @@ def data_of_build(build: Build) -> Data:
     """
     if isinstance(build.observed, Data):
         return build.observed
-    return _fitting(build, load_data(build.data, build.target))
+    return _fitting(build, load_data(build.data, build.target, build.test))
 
 
 def with_data(build: Build, data: Data | None = None) -> Build:
@@ -48,7 +48,24 @@ def with_data(build: Build, data: Data | None = None) -> Build:
 def _fitting(build: Build, data: Data) -> Data:
     sizes = resolve_sizes(build, data)
     _demand_assumed(build, data, sizes)
+    if data.test is not None:
+        _demand_like(build, data, data.test, sizes)
     return replace(data, sizes=tuple(sizes.items()))
+
+
+def _demand_like(build: Build, data: Data, test: Data, sizes: Mapping[str, int]) -> None:
+    """Raise DataError where held-out rows are none that the data could have: of a level that these do not know."""
+    for datum, own, held in zip(build.target.declarations.data, data.fields, test.fields, strict=True):
+        if held.values.shape[1:] != own.values.shape[1:]:
+            found, expected = (f"{one.values.shape[1]} columns" for one in (held, own))
+            raise DataError([f"test: found {found} of `{own.name}`, expected {expected} as of the data"])
+        levels = extent(datum.shape.cols or 1, sizes) if datum.is_index else 0
+        beyond = np.flatnonzero(held.values >= levels) if datum.is_index else np.empty(0, int)
+        if beyond.size:
+            problem = f"found position {held.values[beyond[0]]} of `{own.name}` in row {beyond[0] + 1}"
+            raise DataError([f"test: {problem}, expected 0 to {levels - 1}: the data have no others"])
+    with of_test():
+        _demand_assumed(build, test, sizes)
 
 
 def _demand_assumed(build: Build, data: Data, sizes: Mapping[str, int]) -> None:

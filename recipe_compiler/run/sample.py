@@ -260,7 +260,7 @@ def prepare_inputs(module: Emitted, build: Build, settings: RunSettings, data: D
     fields = {field.name: field.values for field in data.fields}
     *_, (_, _, last) = placed_blocks(build, sizes)
     batch_size = settings.batch_size if module.variant == "minibatch" else None
-    laid_out = {name: _laid_out(module, name, fields[users_name(name, fields)]) for name in module.data}
+    laid_out = laid_out_fields(module, fields)
     inputs = Inputs(
         parameters=parameters,
         constants=_constants_of(module, parameters, settings.eps, numbers),
@@ -326,6 +326,9 @@ def _argument(value: Array) -> float | Array:
     return float(value) if value.ndim == 0 else np.ascontiguousarray(value, dtype=np.float64)
 
 
-def _laid_out(module: Emitted, name: str, values: Floats | Integers) -> NDArray[np.floating[Any] | np.int64]:
-    """Return a field of the data in the order that the module reads it in."""
-    return np.asfortranarray(values) if name in module.column_major else values
+def laid_out_fields(
+    module: Emitted, fields: Mapping[str, Floats | Integers]
+) -> dict[str, NDArray[np.floating[Any] | np.int64]]:
+    """Return fields of the data by the names of a module, each in the order that it reads them in."""
+    own = {name: fields[users_name(name, fields)] for name in module.data}
+    return {name: np.asfortranarray(v) if name in module.column_major else v for name, v in own.items()}

@@ -13,27 +13,32 @@ in trust.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.show import text
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import field_rows
-from recipe_compiler.run.energies import at_draws
+from recipe_compiler.run.energies import LARGEST, at_draws
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows
+from recipe_compiler.run.gradients import of_state
 from recipe_compiler.run.posterior_numbers import draw_weights, stored_standing
-from recipe_compiler.run.sample import Draws, known_values
+from recipe_compiler.run.sample import Draws, known_values, laid_out_fields
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import VALUE, Build, Data, Law, Score
 
 if TYPE_CHECKING:
     from xarray import DataTree
+
+    from recipe_compiler.run.stages import Ready
 
 PARTS = 20
 """Scores are of the first 1/20, 2/20, ... of the draws."""
@@ -57,7 +62,7 @@ GROUP = "scores"
 class Parts:
     """The draws of chains one after another, and sums over parts of them, with and without each group of chains."""
 
-    segment: Array
+    segment: NDArray[np.intp]
     """Of each draw: its group of chains, and the part in which it comes first."""
     weight: Array
     sums: Array
@@ -126,6 +131,9 @@ def demand_scores(build: Build, data: Data) -> tuple[Reference, ...]:
 
 def _reference(score: Score, build: Build, data: Data, sizes: Mapping[str, int]) -> Reference:
     if score.law is None:
+        if data.test is None:
+            hint = "a `test` section, or the fields of `test=` in Python"
+            raise RunError(f"scores.{score.name}: found no rows that are held out, expected {hint}")
         return Reference(score)
     at = Point(known_values(build, sizes) | _all_rows(score, build, data, sizes), sizes)
     edges = np.linspace(*score.range, score.bins + 1)
@@ -170,31 +178,32 @@ def _shares(score: Score, edges: Array, at: Point) -> Array:
     return mass / mass.sum()
 
 
-def add_scores(
-    references: tuple[Reference, ...], build: Build, tree: "DataTree", draws: Draws, gradients: float
-) -> None:
+def add_scores(ready: "Ready", tree: "DataTree", draws: Draws, gradients: float) -> None:
     """Add the group `scores` to the tree of a run: every score, its error and its floor, by draws, steps and seconds.
 
     Args:
-        references: the build's scores.
-        build: that was run.
+        ready: the run.
         tree: its draws.
-        draws: the same, for what they took.
+        draws: the same, as they were drawn.
         gradients: of one step; 0 where it has none.
     """
-    over = stored_standing(tree)
-    if not references or not over.length:
+    over, build = stored_standing(tree), ready.run.build
+    if not ready.run.scores or not over.length:
         return
     import xarray
 
     posterior = cast("Any", tree["posterior"])
     declared = (build.target.declared or build.target).declarations.blocks
     blocks = {b.name: posterior[b.name].transpose("chain", "draw", ...).to_numpy().astype(float) for b in declared}
+    states = [own[list(over.chains), draws.warmup :][:, : over.length] for own in draws.arrays]
     parts = Parts.of(len(over.chains), over.length, draw_weights(tree, over.length))
     variables: dict[str, Any] = {}
-    for one in references:
-        drawn = at_draws(cast("Any", one.score.of), build, blocks, dict(draws.sizes))
-        found, known = _ks(one, drawn, parts) if one.score.kind == "ks" else _kl(one, drawn, parts)
+    for one in ready.run.scores:
+        if one.score.of is None:
+            found, known = _log_predictive(ready, states, parts)
+        else:
+            drawn = at_draws(one.score.of, build, blocks, dict(draws.sizes))
+            found, known = (_ks if one.score.kind == "ks" else _kl)(one, drawn, parts)
         value, error = parts.table(found)
         variables[one.score.name] = ("draws", value, {"kind": one.score.kind, **known})
         variables[f"{one.score.name}_error"] = ("draws", error)
@@ -230,6 +239,31 @@ def _kl(one: Reference, drawn: Array, parts: Parts) -> tuple[Array, dict[str, fl
     known = {"floor": (np.count_nonzero(worth * shares >= 1.0) - 1) / (2.0 * worth)}
     known["outside"] = 1.0 - counts[0, -1].sum() / parts.weight.sum()
     return found, known | ({} if math.isnan(one.beyond) else {"law_outside": one.beyond})
+
+
+def _log_predictive(ready: "Ready", states: Sequence[Array], parts: Parts) -> tuple[Array, dict[str, float]]:
+    """Return the mean log predictive density of the held-out rows, some rows at a time."""
+    run, test = ready.run, cast("Data", ready.run.data.test)
+    count = parts.segment.size
+    flat = [own.reshape(count, -1) for own in states]
+    names, each = [name for name, _ in run.module.blocks], max(1, LARGEST // (8 * count))
+    mass = parts.sums @ np.bincount(parts.segment, parts.weight, parts.sums.shape[2])
+    total = np.zeros(mass.shape)
+    for first in range(0, test.rows, each):
+        rows = {name: np.ascontiguousarray(own[first : first + each]) for name, own in test.arrays.items()}
+        fields = laid_out_fields(run.module, rows)
+        call = of_state(run.module, replace(ready.inputs, data=fields), run.module.log_likelihood)
+        logs = np.array([call(dict(zip(names, state, strict=True))) for state in zip(*flat, strict=True)])
+        most = logs.max(axis=0)
+        own = np.zeros((parts.sums.shape[2], logs.shape[1]))
+        np.add.at(own, parts.segment, np.exp(logs - most) * parts.weight[:, None])
+        with np.errstate(divide="ignore"):
+            total += (np.log(parts.sums @ own / mass[..., None]) + most).sum(axis=-1)
+    found = total / test.rows
+    stated = run.build.target.stated.densities
+    if not any(DENSITIES[one.name].discrete for one in stated if one.entry == "log_likelihood"):
+        return found, {}
+    return found, {"perplexity": math.exp(-found[0, -1])}
 
 
 def _effective(values: Array, **how: object) -> float:
@@ -298,7 +332,8 @@ def says_score(score: Mapping[str, float]) -> str:
     floor = f" (floor {score['floor']:.2g})" if "floor" in score else ""
     beyond = (("of draws", score.get("outside", 0.0)), ("of the law", score.get("law_outside", 0.0)))
     outside = " and ".join(f"{100 * share:.2g} % {what}" for what, share in beyond if share > SEEN)
-    return f"{score['value']:.3g}{error}{floor}" + (f"; {outside} outside of its range" if outside else "")
+    floor += f" (perplexity {score['perplexity']:.4g})" if "perplexity" in score else ""
+    return f"{score['value']:.4g}{error}{floor}" + (f"; {outside} outside of its range" if outside else "")
 
 
 def final_scores(tree: "DataTree") -> dict[str, dict[str, float]]:

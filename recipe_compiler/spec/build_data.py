@@ -1,15 +1,17 @@
 """The data section of a build: which columns of which file make which field of the target."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Datum, by_name
 from recipe_compiler.formula.shapes import Size
+from recipe_compiler.spec.build_parts import Around
 from recipe_compiler.spec.catalogue import shipped_data
 from recipe_compiler.spec.fields import found
 from recipe_compiler.spec.made_columns import needed, read_made
-from recipe_compiler.spec.model import DataFile, Target
+from recipe_compiler.spec.model import DataFile, HeldOut, Target
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import BuildDocument, DataEntry
 from recipe_compiler.spec.validate import fields_of
@@ -73,6 +75,41 @@ def read_data(page: Page, document: BuildDocument, target: Target, folder: Path)
         made=needed(made, [name for _, taken in columns for name in taken]),
         **stored,
     )
+
+
+def read_test(
+    page: Page, document: BuildDocument, target: Target, data: DataFile | None, around: Around
+) -> HeldOut | None:
+    """Return the rows that are held out; None where none are, or a fault was added.
+
+    Args:
+        page: the document.
+        document: the same, read.
+        target: whose data they are.
+        data: where the others come from.
+        around: what the document is read beside.
+    """
+    entry, at = document.test, page["test"]
+    if entry is None:
+        return None
+    stated = [key for key in ("share", "file", "arrays") if getattr(entry, key)]
+    if not target.declarations.data:
+        at.fault("found `test` for a target without data, expected none", "remove it")
+    elif len(stated) != 1:
+        at.fault(f"found {' and '.join(stated) or 'nothing'}, expected one of `share`, `file` and `arrays`")
+    elif entry.share is not None:
+        return HeldOut(entry.share, entry.seed)
+    elif around.in_memory:
+        at.fault(f"found `{stated[0]}` beside data in memory, expected `share`, or the fields themselves")
+    elif data is not None and bool(data.arrays) != bool(entry.arrays):
+        at.fault(f"found `{stated[0]}`, expected `{'arrays' if data.arrays else 'file'}` as of `data`")
+    elif data is not None and {*entry.arrays} != {*dict(data.arrays)}:
+        at["arrays"].fault(f"found arrays of {', '.join(entry.arrays)}, expected those of `data`")
+    elif data is not None:
+        arrays = tuple((name, around.folder / entry.arrays[name]) for name, _ in data.arrays)
+        file = arrays[0][1] if arrays else shipped_data(str(entry.file)) or around.folder / str(entry.file)
+        return HeldOut(file=replace(data, file=file, arrays=arrays))
+    return None
 
 
 def _arrays(

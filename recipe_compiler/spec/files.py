@@ -14,8 +14,8 @@ from recipe_compiler.spec.places import ORDERED
 from recipe_compiler.spec.yaml_reader import MAX_BYTES
 
 NAMING_FILES: Mapping[str, tuple[str, ...]] = {
-    "dynamics": ("dynamics",), "target": ("target",), "data": ("file", "arrays"), "parameters": ("value",),
-    "scheme": ("use", "code"),
+    "dynamics": ("dynamics",), "target": ("target",), "data": ("file", "arrays"), "test": ("file", "arrays"),
+    "parameters": ("value",),    "scheme": ("use", "code"),
 }  # fmt: skip
 """Sections of a build to the keys under which names of files stand, some beside other texts."""
 
@@ -76,7 +76,8 @@ def files_of(document: Document) -> tuple[Path, ...]:
             return (own, *(() if document.gradient is None or document.is_open else (document.gradient.file,)))
         case Build():
             values = tuple(value.file for _, value in document.values if value.file is not None)
-            data = () if document.data is None else (document.data.file, *(path for _, path in document.data.arrays))
+            of_data = (document.data, None if document.test is None else document.test.file)
+            data = (path for own in of_data if own for path in (own.file, *(path for _, path in own.arrays)))
             named = (path for part in document.parts.values() for path in files_of(part))
             moves = (code.file for code in document.codes if code != document.target.gradient)
             return (own, *named, *values, *data, *moves)

@@ -593,6 +593,17 @@ class DataFile:
         return tuple(dict.fromkeys(name for names in used for name in names if name not in made))
 
 
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """The rows that only scores see: a share of those of the data, or those of another file."""
+
+    share: Fraction | None = None
+    seed: int = 0
+    """Of the draw of a share."""
+    file: DataFile | None = None
+    """As that of the data, but for the names of files."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """One field of the data: `[N]` for a scalar datum, `[N, k]` for a vector, contiguous, float64 or float32.
@@ -622,6 +633,8 @@ class Data:
     """What a build and they fix."""
     columns: "Mapping[str, NDArray[np.float64]]" = field(default_factory=dict[str, "NDArray[np.float64]"])
     """The columns of the file that made ones are made of."""
+    test: "Data | None" = None
+    """The rows that are held out, of which these have none."""
 
     @property
     def rows(self) -> int:
@@ -758,6 +771,7 @@ class Build:
     derived: Formulas = ()
     """As of the target, which may have more."""
     scores: tuple[Score, ...] = ()
+    test: HeldOut | None = None
     diagnostics: bool = False
     """Whether the emitted file holds what tells of a run: `recipe run` has it whatever this says."""
     share: float = 0.02

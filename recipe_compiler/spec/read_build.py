@@ -25,7 +25,7 @@ from recipe_compiler.spec.build_checks import (
     potential_blocks,
     with_sizes_of_columns,
 )
-from recipe_compiler.spec.build_data import read_data
+from recipe_compiler.spec.build_data import read_data, read_test
 from recipe_compiler.spec.build_minibatch import (
     check_estimates,
     check_minibatch,
@@ -61,7 +61,7 @@ from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.places import source_of
 from recipe_compiler.spec.positions import formulas_of_moves, stated_formulas
 from recipe_compiler.spec.read_cycle import lengths_of, read_build_scheme, written_out
-from recipe_compiler.spec.read_scores import read_scores
+from recipe_compiler.spec.read_scores import read_scores, why_no_test
 from recipe_compiler.spec.schema_build import OF_AUTO, BuildDocument, BuildParameterEntry
 from recipe_compiler.spec.use import mask_value, with_use
 from recipe_compiler.spec.validate import validate
@@ -109,6 +109,7 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
     stated += [formula for score in scores for formula in score.formulas]
     check_positions(page, fixed_sizes(document, dynamics, target, valued), stated)
     data = None if around.in_memory else read_data(page, document, target, around.folder)
+    test = read_test(page, document, target, data, around)
     eps = None if target.is_open and document.run.step_size is None else _step_size(page, document, scheme)
     check_moved(page, scheme, target, planned=document.run.step_size == "auto")
     check_run(page, document, target, scheme)
@@ -144,6 +145,7 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
         moving=None if (moving := document.gradient_noise.moving) is None else float(moving),
         derived=derived,
         scores=scores,
+        test=test,
         diagnostics=document.run.diagnostics,
         assumes_integral=bool(document.assume),
         named=None if named is dynamics else rewritten(named, unread),
@@ -307,7 +309,10 @@ def _of_draws(
     scope = Declarations(declared.blocks, (*declared.parameters, *own), (), declared.data)
     taken = (*(name for name, _ in target.derived), *(block.name for block in dynamics.declarations.blocks))
     derived = read_derived(page, document.derived, scope, taken)
-    return derived, read_scores(page, document.scores, scope, (*target.derived, *derived))
+    no_test = why_no_test(target)
+    if not no_test and document.test is None and page["data"].node is not None:
+        no_test = f"{target.name} and no held-out rows, expected a section `test`"
+    return derived, read_scores(page, document.scores, scope, (*target.derived, *derived), no_test)
 
 
 def _values(

@@ -15,7 +15,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.formulas import Entry, dependence
 from recipe_compiler.spec.laws import COUNTS, FAMILIES, ONE_HOT, SIMPLEX, UNIT, of_all_data, read_law
-from recipe_compiler.spec.model import VALUE, Formulas, Law, Score
+from recipe_compiler.spec.model import VALUE, Formulas, Law, Score, Target
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import ScoreEntry
 
@@ -23,7 +23,7 @@ BINS = 100
 
 
 def read_scores(
-    page: Page, entries: Table[str, str | ScoreEntry], declared: Declarations, derived: Formulas
+    page: Page, entries: Table[str, str | ScoreEntry], declared: Declarations, derived: Formulas, no_test: str
 ) -> tuple[Score, ...]:
     """Return the scores of a build in order, a fault added for each that means nothing.
 
@@ -32,8 +32,26 @@ def read_scores(
         entries: of its section `scores`.
         declared: blocks, parameters and data that a score may name.
         derived: name to what is computed from every draw, which it may name, too.
+        no_test: why nothing can be said of held-out rows; empty where it can.
     """
+    for name, entry in entries.items():
+        if isinstance(entry, str) and no_test:
+            page["scores", name].fault(f"found {entry} of {no_test}")
     return tuple(filter(None, (_read(page["scores", n], n, e, declared, derived) for n, e in entries.items())))
+
+
+def why_no_test(target: Target) -> str:
+    """Return why the log likelihood of a held-out row is not that of a row of the data; empty where it is."""
+    declared = (target.declared or target).declarations
+    size = next((field.size for field in declared.data), None)
+    if target.log_likelihood is None:
+        return f"{target.name}, which states no log_likelihood of ONE datum"
+    if target.recursion:
+        return f"{target.name}, in which a row depends on the rows before it (`recursion`)"
+    if size in dependence(target.log_likelihood).sizes:
+        return f"{target.name}, in whose log_likelihood the number of data, {size}, stands"
+    latent = next((block.name for block in declared.blocks if size in block.shape.sizes), "")
+    return f"{target.name}, whose block {latent} has an entry for each datum and none for others" if latent else ""
 
 
 def _read(at: Page, name: str, entry: str | ScoreEntry, declared: Declarations, derived: Formulas) -> Score | None:

@@ -228,6 +228,16 @@ class DataEntry(Part):
     intercept: Truth = False
 
 
+class TestEntry(Part):
+    """Rows that nothing but scores sees."""
+
+    hint = "its columns are those that `data` names, and made in the same way"
+    share: Annotated[Probability | None, "of the rows of the data, drawn at random"] = None
+    seed: Annotated[Seed, "of this draw"] = 0
+    file: Annotated[FilePath | None, "another table with the columns of that of `data`"] = None
+    arrays: Annotated[dict[Name, FilePath], "other arrays for those of `data`"] = {}
+
+
 class ScheduleEntry(Part):
     """How the step size falls along a chain: constant; (1 + t/b)**-c; or cycles of (1 + cos(pi t/period))/2."""
 
@@ -295,6 +305,7 @@ class BuildDocument(Document):
     sizes: dict[Name, SizeNumber] = {}
     assume: Annotated[list[Literal["normalisable"]], "that exp(-U) has a finite integral: assumed, not proved"] = []
     data: DataEntry | None = None
+    test: TestEntry | None = None
     init: dict[Name, FormulaText] = {}
     derived: Derived = {}
     scores: Annotated[dict[Name, Literal["log_predictive"] | ScoreEntry], "computed from the draws, part by part"] = {}

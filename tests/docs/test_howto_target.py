@@ -30,7 +30,7 @@ def posterior(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def test_the_page_adds_a_target(house: Any) -> None:
     assert not house.added
-    assert len(house.typed) == 4
+    assert len(house.typed) == 5
     house.prints_what_the_page_says()
     rows = np.loadtxt(house.at / "specs/data/yields.csv", delimiter=",", skiprows=1)
     with xarray.open_datatree(house.at / "draws/sgld_robust_regression.nc") as tree:
