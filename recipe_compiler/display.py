@@ -135,7 +135,7 @@ def show_comparison(comparison: "RunComparison") -> None:
     """Print runs one by one, then where they lie farthest apart, and whether chance explains it."""
     from rich.text import Text
 
-    from recipe_compiler.run.scores import says_score
+    from recipe_compiler.run.posterior_numbers import says_score
 
     out, first = _console(), comparison.runs[0]
     table = _table(("", "scheme", "step size", "thin", "draws", "seconds", "ess", "ess/s", "r_hat"), numbers=True)

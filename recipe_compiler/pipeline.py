@@ -46,7 +46,7 @@ from recipe_compiler.run.load_module import load_function, load_text
 from recipe_compiler.run.observed import data_of_build, with_data, with_sizes
 from recipe_compiler.run.rerun import checkpoint_facts, stepping_code
 from recipe_compiler.run.sample import check_settings, known_values, prepare_inputs, unsaid
-from recipe_compiler.run.scores import demand_scores
+from recipe_compiler.run.score_laws import demand_scores
 from recipe_compiler.run.sizes import declared_parameters, resolve_sizes
 from recipe_compiler.run.stages import Run, conclude, demand_room, draw, make_ready
 from recipe_compiler.scheme.discretise import discretise, is_large, more_than_two, pinned_sizes, small_sizes

@@ -32,12 +32,12 @@ from recipe_compiler.run.posterior_numbers import (
     posterior_numbers,
     sampled_block,
     says_constant,
+    scores_said,
     speed,
     stored_standing,
 )
 from recipe_compiler.run.sample import Accepted, Draws
 from recipe_compiler.run.schedule import shown
-from recipe_compiler.run.scores import scores_said
 from recipe_compiler.spec.transform import DOMAINS
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from recipe_compiler.advise.diagnostics import Summary
 from recipe_compiler.advise.forecast import Forecast
 from recipe_compiler.display import say
 from recipe_compiler.errors import DataError, DocumentError, Fault, Place, RecipeError
-from recipe_compiler.run.posterior_numbers import COLUMNS
+from recipe_compiler.run.posterior_numbers import COLUMNS, final_scores
 from recipe_compiler.run.sample import Draws
-from recipe_compiler.run.scores import final_scores
 from recipe_compiler.run.stages import Run
 from recipe_compiler.verdict import Report, Verdict
 

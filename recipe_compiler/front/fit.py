@@ -16,10 +16,10 @@ from recipe_compiler.run.posterior_numbers import (
     PosteriorNumbers,
     posterior_numbers,
     says_constant,
+    scores_said,
     shown_cells,
     speed,
 )
-from recipe_compiler.run.scores import scores_said
 from recipe_compiler.run.store import save, stored
 
 if TYPE_CHECKING:

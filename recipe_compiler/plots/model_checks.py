@@ -6,8 +6,7 @@ import numpy as np
 
 from recipe_compiler.plots.coordinates import Array
 from recipe_compiler.plots.panels import COLOURS, GREY, sheet
-from recipe_compiler.run.posterior_numbers import draws_in_time, stored_standing
-from recipe_compiler.run.scores import GROUP, final_scores
+from recipe_compiler.run.posterior_numbers import SCORES, draws_in_time, final_scores, stored_standing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,9 +82,9 @@ def scores(tree: "DataTree") -> "Figure | None":
 
     Against steps where steps take no gradient. None where the build has no scores.
     """
-    if GROUP not in tree.children:
+    if SCORES not in tree.children:
         return None
-    group = cast("Any", tree[GROUP])
+    group = cast("Any", tree[SCORES])
     names = final_scores(tree)
     against = "gradients" if group["gradients"].to_numpy().any() else "steps"
     at = group[against].to_numpy()

@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from recipe_compiler.errors import RunError
-from recipe_compiler.run.posterior_numbers import COLUMNS, LEAST_DRAWS, posterior_numbers, stored_standing
-from recipe_compiler.run.scores import final_scores
+from recipe_compiler.run.posterior_numbers import COLUMNS, LEAST_DRAWS, final_scores, posterior_numbers, stored_standing
 from recipe_compiler.run.store import stored
 
 CHANCE = 1e-3

@@ -1,7 +1,7 @@
 """The posterior in numbers, by ArviZ, over the chains that stand."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -40,6 +40,12 @@ DERIVED = "derived"
 
 CONSTRAINT = "constraint"
 """The attribute of a variable in files that says which set it lies in as a whole."""
+
+SEEN = 1e-3
+"""Less that is outside of a range is not said."""
+
+SCORES = "scores"
+"""The group of files that holds them (`run/scores.py`)."""
 
 BOUNDED = "bounded"
 """The attribute of a variable in files whose entries lie between two numbers."""
@@ -198,6 +204,33 @@ def speed(numbers: PosteriorNumbers, seconds: float) -> tuple[str, ...]:
         f"ESS/s: {least.effective / seconds:.3g} ({least.name}, the least), per second of processor time; drawing took "
         f"{seconds:.3g} s of it, warmup included",
     )
+
+
+def scores_said(tree: "DataTree") -> Iterator[str]:
+    """Yield each score of a run, of all its draws, in a line."""
+    yield from (f"score {name}: {says_score(score)}" for name, score in final_scores(tree).items())
+
+
+def says_score(score: Mapping[str, float]) -> str:
+    """Return a score in words, as `final_scores` has it."""
+    error = f" +- {score['error']:.1g}" if math.isfinite(score["error"]) else ""
+    floor = f" (floor {score['floor']:.2g})" if "floor" in score else ""
+    beyond = (("of draws", score.get("outside", 0.0)), ("of the law", score.get("law_outside", 0.0)))
+    outside = " and ".join(f"{100 * share:.2g} % {what}" for what, share in beyond if share > SEEN)
+    floor += f" (perplexity {score['perplexity']:.4g})" if "perplexity" in score else ""
+    return f"{score['value']:.4g}{error}{floor}" + (f"; {outside} outside of its range" if outside else "")
+
+
+def final_scores(tree: "DataTree") -> dict[str, dict[str, float]]:
+    """Return name to what is known of a score of all draws of a run: value, error, floor."""
+    if SCORES not in tree.children:
+        return {}
+    group = cast("Any", tree[SCORES])
+    return {
+        str(name): {"value": float(own[-1]), "error": float(group[f"{name}_error"][-1]),
+                    **{key: float(value) for key, value in own.attrs.items() if key != "kind"}}
+        for name, own in group.data_vars.items() if "kind" in own.attrs
+    }  # fmt: skip
 
 
 def says_constant(numbers: PosteriorNumbers) -> tuple[str, ...]:

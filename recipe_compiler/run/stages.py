@@ -30,7 +30,7 @@ from recipe_compiler.run.predictive import add_predictive, predictive_of
 from recipe_compiler.run.rerun import kept_for_rerun
 from recipe_compiler.run.row_states import MOST, formulas_of_states
 from recipe_compiler.run.sample import Draws, prepare_inputs, sample, unwatched
-from recipe_compiler.run.scores import Reference
+from recipe_compiler.run.score_laws import Reference
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import sampled_names, to_datatree
 from recipe_compiler.spec.build_checks import no_lanes

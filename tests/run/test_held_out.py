@@ -15,7 +15,7 @@ import recipe_compiler as rc
 from recipe_compiler.errors import DataError, DocumentError, RunError
 from recipe_compiler.run import scores as scores_room
 from recipe_compiler.run.observed import data_of_build
-from recipe_compiler.run.scores import final_scores, scores_said
+from recipe_compiler.run.posterior_numbers import final_scores, scores_said
 from recipe_compiler.spec.files import files_of
 
 RNG = np.random.default_rng(8)

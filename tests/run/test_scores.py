@@ -14,7 +14,9 @@ from scipy import stats
 import recipe_compiler as rc
 from recipe_compiler.errors import DocumentError, RunError
 from recipe_compiler.run.compare import stored_run
-from recipe_compiler.run.scores import Parts, final_scores, scores_said, uniforms
+from recipe_compiler.run.posterior_numbers import final_scores, scores_said
+from recipe_compiler.run.score_laws import uniforms
+from recipe_compiler.run.scores import Parts
 
 COV = np.array([[2.0, 0.9], [0.9, 1.0]])
 TARGET = """name: plane
