@@ -288,7 +288,7 @@ def _record(
     summary = None if ahead is None else judge_run(ready, prepared.plan, ahead, draws)
     tree = summary.tree if summary is not None else conclude(ready, draws)[0]
     if summary is None:
-        add_scores(ready.run.scores, ready.run.build, tree, draws, Sampler.of_run(ready).gradients_of_step())
+        add_scores(ready, tree, draws, Sampler.of_run(ready).gradients_of_step())
     finished = FinishedRun(ready, draws, tree, summary)
     trust, doubts = ("", ()) if summary is None else (summary.trust, summary.doubts)
     figures: dict[str, Figure] = {}

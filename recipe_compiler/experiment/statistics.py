@@ -15,9 +15,8 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.experiment.document import statistic_of
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.chain import Array
-from recipe_compiler.run.posterior_numbers import PosteriorNumbers, posterior_numbers
+from recipe_compiler.run.posterior_numbers import PosteriorNumbers, final_scores, posterior_numbers
 from recipe_compiler.run.sample import Draws
-from recipe_compiler.run.scores import final_scores
 from recipe_compiler.run.stages import Ready
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.schema_experiment import ColumnEntry
