@@ -185,7 +185,9 @@ def linearized_chain_of(sampler: Sampler) -> LinearizedChain:
     """
     program, inputs, slope = sampler.compiled.program, sampler.inputs, sampler.slope
     if program.cycle is not None:
-        raise NoForecastError(BY_BATCHES if sampler.module.variant == "minibatch" else BY_MOVES)
+        raise NoForecastError(
+            BY_BATCHES if sampler.module.variant == "minibatch" and not sampler.build.control else BY_MOVES
+        )
     if not program.noises:
         raise NoForecastError(NO_NOISE)
     if sampler.bounded:

@@ -75,7 +75,8 @@ def with_cycle(
         taken = declared | before.names | {*functions.values()}
         match move:
             case StatedDraw() | Cir() if program.gradient is not None:
-                made = draw(build.target, move, program.gradient, newest, taken)
+                by_batch = program.gradient.minibatch and not build.control
+                made = draw(build.target, move, replace(program.gradient, minibatch=by_batch), newest, taken)
             case StatedRefresh(name, kept):
                 made = _refresh(derivation, name, kept, newest[name], newest, taken)
             case StatedInvolution():

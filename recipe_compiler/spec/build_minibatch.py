@@ -7,6 +7,7 @@ from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Apply, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape
 from recipe_compiler.spec.build_checks import is_stacked, potential_blocks
+from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Cir, Dynamics, Schedule, Scheme, Target
 from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import BuildDocument, MinibatchEntry
@@ -76,12 +77,18 @@ def check_estimates(page: Page, document: BuildDocument, target: Target, scheme:
     control = document.minibatch is not None and document.minibatch.control_variates is not None
     estimate = page["gradient_noise", "V"].text == ESTIMATE
     at = page["minibatch", "control_variates"] if control else page["gradient_noise", "V"]
-    moves = [move for move in scheme.cycle if isinstance(move, Cir) and control]
-    if (control or estimate) and (moves or (scheme.cycle and not scheme.words)):
+    laws = dict((target.declared or target).laws)
+    flows = [move.block for move in scheme.cycle if isinstance(move, Cir) and control and move.block in laws]
+    if (control or estimate) and scheme.cycle and not scheme.words:
         what = "control variates" if control else "an estimate of the gradient's noise"
-        beside = f"cir of {moves[0].block}" if moves else "a cycle whose words evaluate no gradient"
-        problem = f"found {what} beside {beside}, which does not use them"
-        at.fault(problem, "leave it out, or move every block of the target by a word")
+        problem = f"found {what} beside a cycle whose words evaluate no gradient, which does not use them"
+        full = "use `variant: full`: the sum over the data in a shape is then computed once, and has no noise"
+        at.fault(problem, full if flows else "leave it out, or move every block of the target by a word")
+    for name in flows:
+        uses = dependence(laws[name].arguments[0])
+        if uses.blocks and {field.name for field in target.declarations.data} & {*uses.names}:
+            problem = f"found control variates beside cir of {name}, whose shape holds data and blocks, expected data"
+            at.fault(f"{problem} alone: a sum of differences may be negative, which no shape is", "leave them out")
     if control and estimate:
         problem = "found an estimate of V beside control variates, whose noise is 0 at the mode, where it is estimated"
         at.fault(problem, "state V, or leave one of the two out")

@@ -64,9 +64,14 @@ def describe_bias(move: Cir) -> str:
 
 
 def is_shape_estimated(cycle: Cycle, move: Cir) -> bool:
-    """Return whether the shape of the move's law reads data of which a step sees only a minibatch."""
+    """Return whether the shape of the move's law reads data of which a step sees only a minibatch.
+
+    With control variates it holds data without the state, whose differences are 0: the sum over all is computed once.
+    """
+    if cycle.build.variant == "full" or cycle.build.control:
+        return False
     fields = {field.name for field in cycle.target.declarations.data}
-    return cycle.build.variant != "full" and bool(fields & {*dependence(_claimed_shape(cycle, move)).names})
+    return bool(fields & {*dependence(_claimed_shape(cycle, move)).names})
 
 
 def _claimed_shape(cycle: Cycle, move: Cir) -> Formula:
