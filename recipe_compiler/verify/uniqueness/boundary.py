@@ -9,7 +9,8 @@ the law is kept if r is reversed with the reflection. Either rule makes phi good
 A step that reflects an entry, S: (theta_i, r_i) -> (-theta_i, -r_i), is one of the equation mirrored by S: phi = phi o
 S. With A = D - Q and k any coordinate, the flux int p sum_k A_ik d_k phi through theta_i = 0 vanishes for all such phi
 if p A_ik is even in r_i for k = theta_i and r_i, and 0 for all other k. With g = sum_{k != theta_i} d_k (p A_ik), by
-parts, it does not where g(S z) is not -g(z): so D e_i has to be parallel to e_i on the face.
+parts, it does not where g(S z) is not -g(z): so D e_i has to be parallel to e_i on the face. Where s + e < 0 the drift,
+(s + e) y**(s - 1), is not integrable against p, and steps need not converge to that equation.
 In one dimension a face is reached if and only if the scale density 1/(D p) is integrable, s + e < 1 (Feller 1952),
 e > -1 being needed for exp(-H) to be.
 """
@@ -78,6 +79,8 @@ from recipe_compiler.verify.recover.search import UNKNOWN, states_equation, with
 
 REFLECTED = "chains are reflected at "
 """How the rule begins that a proof may rest on."""
+UNBOUNDED = "steps from near the face may lead far, and need not converge: the drift is not shown to be bounded"
+"""It is (s + e) y**(s - 1) there, to leading order."""
 ONE = Fraction(1)
 
 
@@ -296,6 +299,7 @@ class _Findings:
     says: list[str] = field(default_factory=list[str])
     given: set[str] = field(default_factory=set[str])
     data: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    remarks: list[str] = field(default_factory=list[str])
 
 
 def has_boundary(dynamics: Dynamics) -> bool:
@@ -350,7 +354,7 @@ def _decide_faces(
     given = tuple(sorted(found.given))
     if tried:
         return Answer(Undecided(tuple(tried), given=given), where=where)
-    return Answer(Proved("; ".join(found.says), given, tuple(found.data)), where=where)
+    return Answer(Proved("; ".join(found.says), given, tuple(found.data), tuple(found.remarks)), where=where)
 
 
 def _decide_face(at: EquationAtFace, found: _Findings) -> Decision | None:
@@ -374,6 +378,9 @@ def _decide_face(at: EquationAtFace, found: _Findings) -> Decision | None:
     smallest = min((size.power for size in rows.values()), default=Fraction(0))
     found.data += [(f"exponent of exp(-H) at {says}", format_exponent(e)), (f"least of D, Q at {says}", str(smallest))]
     reach = _describe_reach(at, e, rows) if p.is_exact else ""
+    steep = [e + rational(size.power) for size in rows.values() if at.is_mirrored and size.power < 1]
+    if any(_prove_sign(at.subject, sign * k, ">=") is None for k in steep for sign in (1, -1)):
+        found.remarks.append(f"{UNBOUNDED} at {says}")
     if not left:
         found.says.append(
             f"D and Q times exp(-H) vanish at {says}{', where a step is reflected' * at.is_mirrored}{reach}"
@@ -463,6 +470,10 @@ def _decide_reflection(
             even.append((subject.whole.Q or ())[face.number][b])
         if not reversed_ or not all(is_even(f, r, subject.whole.declarations) for f in even for r in reversed_):
             return Undecided((f"not shown: {place} exp(-H) vanishes at {face.says}, or a reflection makes up for it",))
+    if at.is_mirrored and any(_prove_sign(subject, k, ">=") is None for k in conditions):
+        k = " or ".join(dict.fromkeys(map(format_exponent, conditions)))
+        reason = f"not shown: {k} >= 0, for the drift to be integrable against exp(-H) at {face.says}"
+        return Undecided((f"{reason}; else reflected steps need not converge",))
     if at.is_mirrored:
         return _decide_mirrored(at, {place for place, _ in left}, reach, found)
     if len(reversed_) < len(left) and reversed_:
