@@ -9,6 +9,7 @@ from recipe_compiler.display import say
 from recipe_compiler.spec.bind import dynamics_of
 from recipe_compiler.spec.model import Build, Target
 from recipe_compiler.spec.places import placed
+from recipe_compiler.splitting.reflection import format_reflection
 from recipe_compiler.splitting.show import format_word, format_word_as_latex
 
 
@@ -25,6 +26,8 @@ def derive_file(file: str, *, latex: bool) -> ExitCode:
         with placed(document.source, "scheme"):
             written = (format_word_as_latex if latex else format_word)(derivation, document.scheme, document.target)
         parts.append(written.rstrip())
+    if isinstance(document, Build) and document.scheme.reflect and not latex:
+        parts.append(format_reflection(derivation, document.scheme.reflect))
     shown = "\n\n".join(parts)
     say(compilable(derivation.dynamics, shown).rstrip() if latex else shown)
     return ExitCode.PROVED

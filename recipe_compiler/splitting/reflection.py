@@ -13,6 +13,7 @@ Worked: theta = 1, r = -3, a = 1, t = 1 gives y = -2, so theta' = 2 and r' = 3. 
 and r = 3 = -(-3).
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -70,6 +71,15 @@ def _shift_and_reflect(
     """Return the shift, and what reflects: positions that it led outside, with their momenta."""
     shift = entrywise_flow(SHIFT, zero_vector(derivation.calculus, derivation.blocks))
     return (*shift.changes(derivation, piece, share), reflect_at_zero(derivation, position, momentum))
+
+
+def format_reflection(derivation: Derivation, names: Sequence[str]) -> str:
+    """Return what a step does to the blocks that it reflects, and to their momenta, as text."""
+    momenta = {b.name: list_momenta(derivation, b) for b in derivation.blocks if b.name in names}
+    turned = {
+        name: "".join(f", {r.name}' = -{r.name}' where {name}' < 0" for r in own) for name, own in momenta.items()
+    }
+    return "\n".join(f"reflect   {name}' = |{name}'|{own}" for name, own in turned.items())
 
 
 def reflect_at_zero(derivation: Derivation, position: Block, *momenta: Block) -> Change:
