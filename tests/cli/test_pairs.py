@@ -26,6 +26,9 @@ GIVEN = {
         "eight_schools", ("data.y=effect", "data.w=weight", "data.z=school", "data.indicator=[z]", "J=8")
     ),
     "funnel": BuildArguments(None, ("k=2",)),
+    "expanded_categories": BuildArguments(
+        "three_classes", ("data.z=y", "data.indicator=[z]", "d=3", "alpha=[1, 1, 1]", "c=1")
+    ),
     "gaussian": BuildArguments(None, ("mu=[0, 0]", "Sigma=[[2, 1], [1, 2]]")),
     "gaussian_mean": BuildArguments("linear_regression", ("data.x=[a, b]", "Sigma=[[2, 1], [1, 2]]")),
     "gaussian_mixture": BuildArguments("two_groups", ("K=2",)),

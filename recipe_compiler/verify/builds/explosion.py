@@ -8,7 +8,7 @@ from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Dynamics, Target
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
-from recipe_compiler.verify.builds.boundary import bind_potential
+from recipe_compiler.verify.builds.boundary import average_data, bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, decided_by_kinds, once_in_build
 from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.builds.target_integral import decide_agreement, list_target_parts
@@ -39,7 +39,7 @@ def explosion_in(build: Build, bound: Dynamics) -> Answer:
         settled = _replace_growth_premise(build, of_any, rests_on)
         if settled is not None:
             return settled
-    stated = bind_potential(build, bound)
+    stated = bind_potential(average_data(build), bound)
     of_target = None if stated is None else _decide_explosion(stated, bind(stated))
     if of_target is not None and (_assumes_nothing(of_target) or isinstance(of_target.decision, Refuted)):
         return replace(of_target, where=of_any.where)
