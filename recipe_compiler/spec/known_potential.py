@@ -8,22 +8,26 @@ Worked example: D = (1 + norm2(grad(U, theta))) I and U = norm2(theta)/2 give D 
 theta))) I, of which Gamma = 2 theta follows; H stays U(theta), and the drift -D grad U + 2 theta.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler import limits
+from recipe_compiler.algebra.structure.definedness import Demand, obligations
 from recipe_compiler.formula.build import add, negate, nodes
 from recipe_compiler.formula.declaration import Block, by_name
 from recipe_compiler.formula.expression import Apply, Entry, Explicit, Formula, Number, Role, Symbol
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.bind import bind, replacing, rewritten
 from recipe_compiler.spec.build_checks import coordinates, potential_blocks
 from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
+from recipe_compiler.spec.places import canonical_json
 
 CALCULUS = frozenset({"grad", "div", "hessian"})
 
@@ -37,10 +41,34 @@ def with_known_potential(build: Build) -> tuple[Build, Dynamics]:
     bound = bind(build)
     if not any(_is_needed(formula, bound) for formula in _of_known(bound)):
         return build, bound
-    sizes = _fixed_sizes(build, bound)
-    fixed = rewritten(build, replacing(sizes)) if sizes else build
+    fixed = _at_fixed_sizes(build, bound)
     known = _stated_in(fixed, bind(fixed))
     return (build, bound) if known is None else (fixed, known)
+
+
+def with_bound_potential(build: Build) -> Build:
+    """Return a build whose bindings have U as the target states it, where they are not smooth for every U.
+
+    So has its document. sqrt(U + 1/2) is smooth where U is norm2(theta)/2; sqrt(1 + U**2) is for every U, which has the
+    simpler proofs.
+    """
+    bound = bind(build)
+    having = [formula for _, formula in build.bind if _is_needed(formula, bound)]
+    if not obligations(having, bound.declarations, Demand.SMOOTH).open:
+        return build
+    fixed = _at_fixed_sizes(build, bound)
+    potential = state_potential(fixed, bind(fixed))
+    if potential is None:
+        return build
+    by = replacing({bound.potential or "": potential})
+    named, document = rewritten(fixed.bind, by), json.loads(fixed.source.document)
+    document["bind"] |= {name: text(formula) for name, formula in named}
+    return replace(fixed, bind=named, source=replace(fixed.source, document=canonical_json(document)))
+
+
+def _at_fixed_sizes(build: Build, bound: Dynamics) -> Build:
+    sizes = _fixed_sizes(build, bound)
+    return rewritten(build, replacing(sizes)) if sizes else build
 
 
 def _of_known(bound: Dynamics) -> Iterator[Formula]:

@@ -41,6 +41,7 @@ from recipe_compiler.spec.discrete import check_moved
 from recipe_compiler.spec.faults import Faults
 from recipe_compiler.spec.fields import MOST_STEPS
 from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.known_potential import with_bound_potential
 from recipe_compiler.spec.let import read_derived
 from recipe_compiler.spec.model import (
     Build,
@@ -151,7 +152,7 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
         named=None if named is dynamics else rewritten(named, unread),
     )
     chosen = {name: getattr(document.run, name) for name in OF_AUTO}
-    return replace(made, **{name: float(value) for name, value in chosen.items() if value is not None})
+    return with_bound_potential(replace(made, **{name: float(x) for name, x in chosen.items() if x is not None}))
 
 
 def _without_defaults(names: Set[str]) -> Rewriting:

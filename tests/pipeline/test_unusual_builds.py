@@ -260,11 +260,23 @@ COMPLETE: dict[str, tuple[str, str, float, int, np.ndarray, np.ndarray]] = {
 }  # fmt: skip
 
 
+OF_POTENTIAL: dict[str, tuple[str, str, float]] = {
+    "a metric of U": ("standard_normal", "sqrt(U + 1/2)", 1.0),
+    "a metric of U smoothed at its zeros": ("double_well", "sqrt(sqrt((U + 1/2)**2 + 1/100))", math.sqrt(0.832745)),
+}
+"""Metrics of supplement F.1 of Ma, Chen, Fox 2015 to the standard deviation of theta."""
+for _name, (_target, _weight, _sd) in OF_POTENTIAL.items():
+    _more = f"}}\ntarget: {_target}\nbind: {{K: sqrt(3/2*{_weight})*I}}\nsizes: {{d: 1"
+    _scheme = "sequential_euler, order: [r, theta]"
+    COMPLETE[f"gsgrhmc, {_name}"] = (_more, _scheme, 0.01, 200, np.zeros(1), np.array([_sd]))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMPLETE)
 def test_dynamics_with_a_complete_h_sample_it(name: str) -> None:
     values, scheme, eps, thin, mean, sd = COMPLETE[name]
-    text = f"name: whole\ndynamics: {name}\nparameters: {{{values}}}\nscheme: {{name: {scheme}}}\nvariant: full\n"
+    dynamics = f"name: whole\ndynamics: {name.partition(',')[0]}"
+    text = f"{dynamics}\nparameters: {{{values}}}\nscheme: {{name: {scheme}}}\nvariant: full\n"
     own = document(f"{text}run: {{step_size: {eps}, thin: {thin}, draws: 3000, warmup: 100, chains: 4, seed: 1}}\n")
     module = compile_build(own)
     draws = sample(load_text(module.name, module.loaded), own, own.run, Data(()))
