@@ -211,16 +211,16 @@ def _check_names(page: Page, made: Experiment) -> None:
         at = page["plots", name]
         for key, known in (("runs", runs), ("bars", columns), ("boxes", columns)):
             for one in getattr(plot, key):
-                at[key].knows(one, known, "one of the experiment")
+                at[key].knows(one.partition("[")[0], known, "one of the experiment")
         if plot.lines is not None:
             at["lines"].knows(plot.lines, columns, "a column")
 
 
-def cells_of(run: ExperimentRun) -> Iterator[dict[str, float]]:
-    """Yield the settings of each cell of a sweep; once nothing where there is none."""
+def cells_of(run: ExperimentRun, most: int | None = None) -> Iterator[dict[str, float]]:
+    """Yield the settings of each cell of a sweep, with the first values of each up to `most`; {} where there is none."""
     cells: list[dict[str, float]] = [{}]
     for setting, values in vars(run.entry.for_).items():
-        cells = [{**cell, setting: float(value)} for cell in cells for value in values]
+        cells = [{**cell, setting: float(value)} for cell in cells for value in values[:most]]
     yield from cells
 
 

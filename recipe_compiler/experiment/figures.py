@@ -165,7 +165,7 @@ def draw_pictures(experiment: Experiment, results: Results, draws: Path, folder:
     written: list[Path] = []
     every = [row for row in table_rows(experiment, results) if row.records]
     for name, plot in experiment.entry.plots.items():
-        rows = tuple(row for row in every if not plot.runs or row.run.name in plot.runs)
+        rows = tuple(row for row in every if not plot.runs or {row.run.name, row.label} & {*plot.runs})
         kind = next(key for key in KINDS if getattr(plot, key))
         page = sheet(plot.title, 1, height=4.0)
         KINDS[kind](page.panels[0], PlottedExperiment(experiment, plot, rows, draws))

@@ -129,7 +129,8 @@ def settings_for(
 
     own = {name: one if name == "step_size" else int(one) for name, one in cell.items()}
     given = stated(experiment.entry.settings) | stated(run.entry.settings) | own
-    given |= stated(experiment.entry.quick) if quick else {}
+    given |= stated(experiment.entry.quick.but(values=None)) if quick else {}
+    given.pop("values", None)
     if build.variant == "full":
         given.pop("batch_size", None)
     return settings_of(build, given)
@@ -170,7 +171,7 @@ def _records(
         return
     demand_no_code(run.build, "an experiment of builds without code", allowed=False)
     prepared: _Prepared | None = None
-    for cell in cells_of(run):
+    for cell in cells_of(run, experiment.entry.quick.values if effort.quick else None):
         name = label(run.name, cell)
         settings = settings_for(experiment, run, run.build, cell, quick=effort.quick)
         key = _key(run, settings)
@@ -280,7 +281,8 @@ def _record(
     effort.say(f"{name}: drawing")
     place = effort.folder / f"{name}.{key[:12]}.checkpoint"
     kept = Checkpoint(place, ready.run.facts) if is_alone else None
-    with kept or nullcontext(), effort.bars(settings.chains, settings.warmup + settings.draws) as watch:
+    bars = effort.bars(settings.chains, settings.warmup + settings.draws) if is_alone else nullcontext(unwatched)
+    with kept or nullcontext(), bars as watch:
         draws = draw(ready, watch, effort.cores, kept, resume=(place / "state").is_file())
     if draws.stopped is not None:
         return None

@@ -18,6 +18,7 @@ from recipe_compiler.run.chain import Array
 from recipe_compiler.run.posterior_numbers import PosteriorNumbers, final_scores, posterior_numbers
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Ready
+from recipe_compiler.spec.catalogue import shipped
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.schema_experiment import ColumnEntry
 from recipe_compiler.verdict import Report
@@ -172,6 +173,11 @@ def figure_of(column: ColumnEntry, run: FinishedRun, numbers: Mapping[str, float
     return Figure(math.nan) if is_lost else STATISTICS[statistic](column, run, numbers)
 
 
+def trust_word(trust: str) -> str:
+    """Return `yes`, `no` or `only` (by chains that agree), of the last line of a summary."""
+    return trust.removeprefix("trust: ").replace(",", " ").partition(" ")[0]
+
+
 def fact_of(fact: str, report: Report, build: Build | None, trust: str) -> Figure:
     """Return in words what is known of a build, or of a document that is checked alone."""
     match fact:
@@ -179,8 +185,12 @@ def fact_of(fact: str, report: Report, build: Build | None, trust: str) -> Figur
             words = report.name
         case "verdict":
             words = report.verdict.value
+        case "command" if build is None or shipped(build.name, ("build",)):
+            words = f"`recipe {'check' if build is None else 'run'} {report.name}`"
+        case "command":
+            words = "this one"
         case "trust":
-            words = trust.removeprefix("trust: ").partition(",")[0]
+            words = trust_word(trust)
         case _:
             words = "" if build is None else sha256(compile_build(build, report).file.encode()).hexdigest()[:12]
     return Figure(math.nan, words=words)

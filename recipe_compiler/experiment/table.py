@@ -1,6 +1,7 @@
 """Tables of an experiment's figures, beside what is exact and what the paper prints; its claims, judged."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,7 +19,7 @@ from recipe_compiler.experiment.document import (
     statistic_of,
 )
 from recipe_compiler.experiment.run import Record, Results
-from recipe_compiler.experiment.statistics import Figure
+from recipe_compiler.experiment.statistics import Figure, trust_word
 from recipe_compiler.spec.schema_experiment import ClaimEntry
 
 REMARK = "remark"
@@ -45,7 +46,8 @@ class TableRow:
     @property
     def title(self) -> str:
         """The label with the title of its run."""
-        return self.label.replace(self.run.name, self.run.title, 1)
+        _, _, settings = self.label.partition("[")
+        return ", ".join(filter(None, (self.run.title, settings.rstrip("]").replace("=", " ").replace("_", " "))))
 
 
 def table_rows(experiment: Experiment, results: Results) -> tuple[TableRow, ...]:
@@ -62,12 +64,16 @@ def _rows_of(run: ExperimentRun, records: Mapping[str, Record]) -> Iterator[Tabl
             groups.setdefault(label(run.name, kept), {}).setdefault(cell.get(SEED, 0.0), []).append((over, record))
     if not groups:
         yield TableRow(run.name, run, {}, ())
-    for name, seeds in groups.items():
+    for name, seeds in sorted(groups.items(), key=lambda item: _numbers_in(item[0])):
         by = "" if best is None else best.by
         chosen = [min(own, key=lambda one: _value(one[1], by)) for own in seeds.values()]
         kept = tuple(record for _, record in chosen)
         over = () if best is None else tuple(value for value, _ in chosen)
         yield TableRow(name, run, {column: _averaged(column, kept) for column in run.columns}, kept, over)
+
+
+def _numbers_in(name: str) -> list[float]:
+    return [float(number) for number in re.findall(r"=([^,\]]+)", name)]
 
 
 def _value(record: Record, column: str) -> float:
@@ -151,7 +157,7 @@ def _cell(experiment: Experiment, row: TableRow, column: str, rows: Sequence[Tab
 
 def _trust(row: TableRow) -> str:
     record = row.records[0] if row.records else None
-    return "" if record is None or not record.trust else record.trust.removeprefix("trust: ").partition(",")[0]
+    return "" if record is None else trust_word(record.trust)
 
 
 def _remark(row: TableRow) -> str:

@@ -39,7 +39,9 @@ class ColumnEntry(Part):
         Literal["ess_per_gradient", "ess_per_second", "ms_per_step", "seconds", "r_hat", "finite"] | None,
         "of the run: ESS is that of the coordinate with the fewest; `finite` the share of chains that stay finite",
     ] = None
-    fact: Annotated[Literal["document", "verdict", "module", "trust"] | None, "of the build, in words"] = None
+    fact: Annotated[
+        Literal["document", "verdict", "module", "trust", "command"] | None, "of the build or the document, in words"
+    ] = None
     exact: Annotated[FormulaText | None, "what it should be: a number such as sqrt(2)"] = None
     oracle: Annotated[Text, "where `exact` comes from"] = ""
 
@@ -75,6 +77,12 @@ class SweepEntry(Part):
     seed: list[Seed] = []
 
 
+class QuickEntry(SettingsEntry):
+    """Settings of all runs with --quick."""
+
+    values: Annotated[Count | None, "of each list of a sweep the first so many"] = None
+
+
 class ExperimentRunEntry(Part):
     """A row of the table: a build that is run, documents that are checked alone, or what is missing and why."""
 
@@ -102,10 +110,10 @@ class ClaimEntry(Part):
 
 
 class PlotEntry(Part):
-    """A picture; `runs` are those that it shows, all where it names none."""
+    """A picture."""
 
     title: Text = ""
-    runs: list[Name] = []
+    runs: Annotated[list[Text], "those that it shows, by their names or as `run[batch_size=10]`; all if left out"] = []
     bars: Annotated[list[Name], "columns, a bar for each run"] = []
     lines: Annotated[Name | None, "a column against the setting `against`"] = None
     against: Name | None = None
@@ -128,7 +136,7 @@ class ExperimentDocument(Document):
 
     published: PublishedEntry | None = None
     settings: Annotated[SettingsEntry, "of all runs"] = SettingsEntry()
-    quick: Annotated[SettingsEntry, "of all runs, with --quick"] = SettingsEntry()
+    quick: QuickEntry = QuickEntry()
     build: Annotated[Raw, "entries that all builds share"] = None
     runs: Annotated[dict[Name, ExperimentRunEntry], SOME]
     reference: Annotated[Name | None, "the run whose figures are exact up to their errors"] = None
