@@ -217,7 +217,7 @@ def _check_names(page: Page, made: Experiment) -> None:
 
 
 def cells_of(run: ExperimentRun, most: int | None = None) -> Iterator[dict[str, float]]:
-    """Yield the settings of each cell of a sweep, with the first values of each up to `most`; {} where there is none."""
+    """Yield the settings of each cell of a sweep, by the first values of each up to `most`; {} without one."""
     cells: list[dict[str, float]] = [{}]
     for setting, values in vars(run.entry.for_).items():
         cells = [{**cell, setting: float(value)} for cell in cells for value in values[:most]]
