@@ -92,7 +92,7 @@ def scores(tree: "DataTree") -> "Figure | None":
     for panel, (name, last) in zip(page.panels, names.items(), strict=True):
         value, error = (group[own].to_numpy() for own in (name, f"{name}_error"))
         panel.errorbar(at, value, np.nan_to_num(error), color=COLOURS[0], linewidth=1.2, capsize=2)
-        if "floor" in last:
+        if last.get("floor", 0.0) > 0.0:
             panel.axhline(last["floor"], color=GREY, linestyle="--", linewidth=0.8, label="floor of all draws")
             panel.legend(fontsize=8)
             panel.set_yscale("log")

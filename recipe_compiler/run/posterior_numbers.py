@@ -214,7 +214,7 @@ def scores_said(tree: "DataTree") -> Iterator[str]:
 def says_score(score: Mapping[str, float]) -> str:
     """Return a score in words, as `final_scores` has it."""
     error = f" +- {score['error']:.1g}" if math.isfinite(score["error"]) else ""
-    floor = f" (floor {score['floor']:.2g})" if "floor" in score else ""
+    floor = f" (floor {score['floor']:.2g})" if score.get("floor", 0.0) > 0.0 else ""
     beyond = (("of draws", score.get("outside", 0.0)), ("of the law", score.get("law_outside", 0.0)))
     outside = " and ".join(f"{100 * share:.2g} % {what}" for what, share in beyond if share > SEEN)
     floor += f" (perplexity {score['perplexity']:.4g})" if "perplexity" in score else ""

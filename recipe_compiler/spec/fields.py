@@ -378,6 +378,14 @@ FormulaText = Annotated[
 Name = Annotated[str, Leaf(_name, _NAME_SCHEMA)]
 
 
+def _score(value: Raw) -> str:
+    expected = '`log_predictive`, or keys with values: {ks: theta, law: "N(0, 1)"}'
+    return "log_predictive" if value == "log_predictive" else refuse(value, expected)
+
+
+ScoreText = Annotated[str, Leaf(_score, {"const": "log_predictive"})]
+
+
 FilePath = Annotated[str, Leaf(_text("the name of a file"), {"type": "string"})]
 
 

@@ -7,6 +7,7 @@ from recipe_compiler.formula import tree
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
+from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.formula.rebuild import tidy
@@ -20,6 +21,7 @@ from recipe_compiler.spec.page import Page
 from recipe_compiler.spec.schema_build import ScoreEntry
 
 BINS = 100
+TAKEN = ("draws", "steps", "seconds", "gradients")
 
 
 def read_scores(
@@ -35,6 +37,8 @@ def read_scores(
         no_test: why nothing can be said of held-out rows; empty where it can.
     """
     for name, entry in entries.items():
+        if name in TAKEN or name.removesuffix("_error") in entries.keys() - {name}:
+            page["scores", name].fault(f"found the name `{name}`, which is stored beside scores, expected another")
         if isinstance(entry, str) and no_test:
             page["scores", name].fault(f"found {entry} of {no_test}")
     return tuple(filter(None, (_read(page["scores", n], n, e, declared, derived) for n, e in entries.items())))
@@ -81,7 +85,7 @@ def _law(entry: Entry, of: Formula, known: Declarations, declared: Declarations,
     """Return the law of a quantity that an entry says, or its density. Raises SpecError or ModelError."""
     parsed = entry.tree()
     name = parsed.name if isinstance(parsed, tree.Call) else ""
-    if is_density and name not in FAMILIES:
+    if is_density and name not in FAMILIES and name not in DENSITIES:
         density = _with_value(entry.formula(Scope(known), SCALAR), of)
         if others := [block for block in dependence(density).blocks if block != VALUE.name]:
             raise entry.refused(f"found `{others[0]}` in the density of {text(of)}, expected a function of it alone")

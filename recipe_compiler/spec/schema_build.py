@@ -27,6 +27,7 @@ from recipe_compiler.spec.fields import (
     Raw,
     RefreshField,
     ScaleNumber,
+    ScoreText,
     Seed,
     ShapeField,
     SizeNumber,
@@ -308,5 +309,5 @@ class BuildDocument(Document):
     test: TestEntry | None = None
     init: dict[Name, FormulaText] = {}
     derived: Derived = {}
-    scores: Annotated[dict[Name, Literal["log_predictive"] | ScoreEntry], "computed from the draws, part by part"] = {}
+    scores: Annotated[dict[Name, ScoreText | ScoreEntry], "computed from the draws, part by part"] = {}
     run: Annotated[RunEntry, left_out] = RunEntry()

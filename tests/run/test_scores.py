@@ -188,6 +188,9 @@ REFUSED = {
     "whole numbers": ({**FIRST, "law": "Poisson(3)"}, "found Poisson, a law of whole numbers"),
     "no such law": ({"ks": "theta", "law": "Cauchy(0, 1)"}, "Cauchy"),
     "of another shape": ({"ks": "theta", "law": "N(m, S)", "kl": None} | {"law": "N(S, S)"}, "found a"),
+    "a density": ({**FIRST, "law": "normal(theta[0], 1, 2)"}, "found the function `normal`, expected one of N(m, cov)"),
+    "another word": ("log_likelihood", "found `log_likelihood`, expected `log_predictive`, or keys with values"),
+    "no data": ("log_predictive", "which states no log_likelihood of ONE datum"),
     "beyond": ({**FIRST, "kl": "theta[2]", "law": "N(0, 1)"}, "expected d >= 3"),
 }  # fmt: skip
 
@@ -199,6 +202,12 @@ def test_what_no_score_can_be_is_said(name: str) -> None:
         made({"one": entry})
     assert ("sizes.d" if name == "beyond" else "scores.one") in str(caught.value)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["steps", "one_error"])
+def test_names_of_what_is_stored_beside_scores_are_taken(name: str) -> None:
+    with pytest.raises(DocumentError, match=f"scores.{name}  found the name `{name}`, which is stored beside scores"):
+        made({"one": FIRST, name: FIRST})
 
 
 UNABLE = {
