@@ -359,6 +359,8 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
     integrates = bool(build.scheme.split or not build.scheme.cycle)
     if integrates:
         yield _scheme(build.scheme)
+    if build.scheme.scale:
+        yield f"steps of their own: {', '.join(f'{s} eps of {block}' for block, s in build.scheme.scale)}"
     if build.scheme.keep:
         yield kept_text(build.scheme.split, build.scheme.keep, build.scheme.word)
     if program.narrow:
