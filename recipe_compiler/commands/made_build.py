@@ -24,7 +24,7 @@ from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say
 from recipe_compiler.errors import DataError, Fault, Place, SpecError, nearest
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
-from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.formula.shapes import HALF_LINE, SCALAR, Kind
 from recipe_compiler.formula.show import text as formula_text
 from recipe_compiler.report.found_q import with_proved_q
 from recipe_compiler.run.atomic_write import write_whole
@@ -326,12 +326,14 @@ def _scheme_of(dynamics: Dynamics, plainly: Build, longest: str) -> Entries | No
 
 
 def _euler(dynamics: Dynamics) -> Entries:
-    """Return Euler's step, momenta before the potential's block."""
+    """Return Euler's step, momenta before the potential's block; what ends at 0 is reflected there."""
     own = {block.name for block in potential_blocks(dynamics)}
     names = [block.name for block in dynamics.declarations.blocks]
     others = [name for name in names if name not in own]
     order = [*others[:1], *(name for name in names if name in own), *others[1:]]
-    return {"name": "sequential_euler", "order": order} if len(names) > 1 else {"name": "euler"}
+    ends = [block.name for block in dynamics.declarations.blocks if block.domain.name in HALF_LINE]
+    step: Entries = {"name": "sequential_euler", "order": order} if len(names) > 1 else {"name": "euler"}
+    return step | ({"reflect": ends} if ends else {})
 
 
 def _read(

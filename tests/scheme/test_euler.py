@@ -98,6 +98,27 @@ def test_chains_sample_gamma_laws(shape: str, change: tuple[str, ...], far: bool
     assert off > 20.0 if far and shape == "1, 1" else off < 6.0
 
 
+SGRLD = """
+dynamics: mirrored_gamma
+parameters: {alpha: {value: [1/2, 1, 2]}, n: {value: [3, 0, 2]}}
+scheme: {name: euler, reflect: theta}
+variant: full
+sizes: {d: 3}
+run: {step_size: 0.01}
+"""
+
+
+@pytest.mark.slow
+def test_reflected_steps_in_the_expanded_mean_form_sample_a_dirichlet_law() -> None:
+    """The shares are Dirichlet(alpha + n), their sum is Gamma(sum alpha, 1), whatever n is."""
+    a = np.array([3.5, 1.0, 4.0])
+    found = kept(drawn(document(SGRLD), step_size=0.002, chains=64, draws=700, warmup=100, thin=500, seed=2))
+    total, means = found.sum(axis=2, keepdims=True), a / a.sum()
+    omega = found / total
+    moments = ((omega, means), (omega**2, means * (a + 1) / (a.sum() + 1)), (total, [3.5]), (total**2, [3.5 * 4.5]))
+    assert max(errors_off(values, expected) for values, expected in moments) < 5.0
+
+
 TWO = """
 state: {theta: {shape: d}, x: {shape: k}}
 parameters: {A: {shape: [d, d], is: positive definite}}
