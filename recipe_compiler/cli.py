@@ -162,6 +162,9 @@ Save = Annotated[
     Path | None, typer.Option("--save", metavar="F", help="Write the build that is made of dynamics and a target.")
 ]
 AllowUndecided = Annotated[bool, typer.Option("--allow-undecided", help="Accept what is neither proved nor refuted.")]
+AllowRefuted = Annotated[
+    bool, typer.Option("--allow-refuted", help="Make a negative control of what is refuted, marked in all it writes.")
+]
 AllowCode = Annotated[
     bool,
     typer.Option(
@@ -243,6 +246,7 @@ def compile_(
     folder: Annotated[Path, typer.Option("--output-dir", "-o", help="Where the modules go.")] = Path("generated"),
     compare: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a module there differs.")] = False,
     allow_undecided: AllowUndecided = False,
+    allow_refuted: AllowRefuted = False,
     data: TheData = None,
     settings: Settings = None,
     save: Save = None,
@@ -255,8 +259,8 @@ def compile_(
     from recipe_compiler.commands.compile import compile_files
 
     return compile_files(
-        tuple(builds), folder, compare=compare, allow_undecided=allow_undecided, use_cache=use_cache,
-        given=_given(data, settings, save, builds),
+        tuple(builds), folder, compare=compare, allow_undecided=allow_undecided, allow_refuted=allow_refuted,
+        use_cache=use_cache, given=_given(data, settings, save, builds),
     )  # fmt: skip
 
 
@@ -305,6 +309,7 @@ def run(
     ] = False,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
+    allow_refuted: AllowRefuted = False,
     allow_code: AllowCode = False,
     use_cache: UseCache = True,
 ) -> ExitCode:
@@ -321,8 +326,8 @@ def run(
     return run_build(
         files, Results(folder, plots, overwrite, log_likelihood, predictive), options, cores,
         given=_given(data, settings, save, files),
-        resume=resume, as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
-        only_plan=plan,
+        resume=resume, as_json=json, allow_undecided=allow_undecided, allow_refuted=allow_refuted,
+        allow_code=allow_code, use_cache=use_cache, only_plan=plan,
     )  # fmt: skip
 
 
@@ -373,6 +378,7 @@ def rerun(
     cores: Annotated[int | None, typer.Option(callback=FEW, help="Threads; by default, all cores.")] = None,
     json: AsJson = False,
     allow_undecided: AllowUndecided = False,
+    allow_refuted: AllowRefuted = False,
     allow_code: AllowCode = False,
     use_cache: UseCache = True,
 ) -> ExitCode:
@@ -384,7 +390,8 @@ def rerun(
 
     return rerun_file(
         file, Results(folder), root, cores,
-        as_json=json, allow_undecided=allow_undecided, allow_code=allow_code, use_cache=use_cache,
+        as_json=json, allow_undecided=allow_undecided, allow_refuted=allow_refuted, allow_code=allow_code,
+        use_cache=use_cache,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 from recipe_compiler.errors import Fault, Place
 from recipe_compiler.verdict import Report, Verdict
@@ -29,15 +29,48 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
+MARK = "refuted: "
+"""What stands before each line about a run of a refuted build."""
+
+
+class _Marked:
+    """A stream that puts `mark` before each line written to it; JSON, which says it itself, goes past it."""
+
+    mark = ""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out, self._begins = out, True
+
+    def write(self, text: str) -> int:
+        lines = text.splitlines(keepends=True)
+        begin = [self._begins, *(line.endswith("\n") for line in lines)]
+        self._begins = begin[-1]
+        return self._out.write("".join(self.mark * at + line for at, line in zip(begin, lines, strict=False)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
+
+
+def mark_lines(mark: str) -> None:
+    """Put a mark before each line that is printed from here on."""
+    _Marked.mark = mark
+
+
 def say(line: str) -> None:
     """Print one line of a result on stdout, at once: what comes next may take long."""
-    sys.stdout.write(plain(line) + "\n")
+    _Marked(sys.stdout).write(plain(line) + "\n")
+    sys.stdout.flush()
+
+
+def say_object(text: str) -> None:
+    """Print JSON on stdout, without a mark."""
+    sys.stdout.write(plain(text) + "\n")
     sys.stdout.flush()
 
 
 def complain(line: str) -> None:
     """Print one line about what went wrong on stderr."""
-    sys.stderr.write(plain(line) + "\n")
+    _Marked(sys.stderr).write(plain(line) + "\n")
 
 
 def show_report(report: Report) -> None:
@@ -146,7 +179,9 @@ def show_comparison(comparison: "RunComparison") -> None:
         table.add_row(*named, *worth)
     out.print(table)
     for run in comparison.runs:
-        out.print(Text(plain(f"{run.file}: {run.trust or 'its trust is not known'}")), soft_wrap=True)
+        heads = "; ".join(claim.partition(": ")[0] for claim in run.refuted.splitlines())
+        mark = f"a negative control, refuted ({heads}): " if heads else ""
+        out.print(Text(plain(f"{mark}{run.file}: {run.trust or 'its trust is not known'}")), soft_wrap=True)
     for name in dict.fromkeys(name for run in comparison.runs for name in run.scores):
         own = (f"{says_score(run.scores[name])} ({run.file})" for run in comparison.runs if name in run.scores)
         out.print(Text(plain(f"score {name}: {'; '.join(own)}")), soft_wrap=True)
@@ -178,4 +213,5 @@ def _console() -> "Console":
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else PIPE_WIDTH
-    return Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+    out = cast("IO[str]", _Marked(sys.stdout))
+    return Console(file=out, width=width, highlight=False, markup=False, emoji=False)

@@ -37,6 +37,7 @@ from recipe_compiler.program.loop_passes import schedule
 from recipe_compiler.program.lower import lower
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.rename import rename
+from recipe_compiler.report.refuted import FLAG
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.estimates import with_estimates, without_estimates
@@ -77,7 +78,7 @@ def compile_build(
     """Return the module of a build: verified, emitted, read back.
 
     Args:
-        build: what to compile.
+        build: what to compile; one with a mark is compiled although it is refuted (`report/refuted.py`).
         report: the verdicts about it, where they are known already; else those it needs are found first.
         allow_undecided: whether a build may be compiled that is neither proved nor refuted.
         cache: where verdicts are kept, and that a text was read back.
@@ -91,7 +92,8 @@ def compile_build(
         DataError: sizes of the target's blocks are not stated, and the data of the build do not give them.
     """
     report = check_once(build, cache, advisory=build.target.is_open) if report is None else report
-    _demand(report, allow_undecided=allow_undecided)
+    if build.mark is None:
+        _demand(report, allow_undecided=allow_undecided)
     build = with_sizes(build)
     derivation, made = emit_unread(build, say)
     with placed(build.source, "dynamics"):
@@ -133,7 +135,7 @@ def _held_values(report: Report, build: Build, *, allow_undecided: bool) -> froz
     Where claims may be open, the file says of none that it is proved, and what is depends on the limits.
     """
     proofs = (f.decision for f in report.findings if f.required and isinstance(f.decision, Proved))
-    if allow_undecided or not any(AT_VALUES in proof.by for proof in proofs):
+    if allow_undecided or build.mark or not any(AT_VALUES in proof.by for proof in proofs):
         return frozenset()
     defaults = (p.name for p in declared_parameters(build) if p.default is not None)
     return frozenset((*dict(build.values), *defaults))
@@ -337,7 +339,8 @@ def _demand(report: Report, *, allow_undecided: bool) -> None:
         return
     guilty = [f for f in report.findings if f.required and f.verdict is not Verdict.PROVED]
     lines = "; ".join(f"{f.id} is {f.verdict.value}" for f in guilty)
-    raise VerificationError(f"{report.name} is {report.verdict.value}: {lines}{''.join(_why(report, guilty))}")
+    flag = f". {FLAG}" if report.verdict is Verdict.REFUTED else ""
+    raise VerificationError(f"{report.name} is {report.verdict.value}: {lines}{''.join(_why(report, guilty))}{flag}")
 
 
 def _why(report: Report, guilty: Sequence[Finding]) -> Iterator[str]:

@@ -87,6 +87,10 @@ class Diagnostics:
     """The doubt that the draws miss a mode of U; empty where they do not."""
     solver: SolverError | None = None
     """What the steps of `solve` do to the posterior."""
+    refuted: str = ""
+    """The doubt that the build is refuted: it is a negative control; empty of any other."""
+    laws: tuple[str, ...] = ()
+    """What such a one samples instead, as far as it is found."""
     gradient: str = ""
     """The doubt that what a target's author computes is no gradient where chains went; empty where it is one."""
 
@@ -168,6 +172,7 @@ class Summary:
             *ahead,
             *(() if known.departures is None else (known.departures.says,)),
             *(() if known.solver is None or known.solver.doubt else (known.solver.says,)),
+            *known.laws,
         )
 
 
@@ -433,6 +438,8 @@ class Diagnostic:
 
 
 DOUBTS = (
+    Diagnostic("refuted", "the build is refuted, and was run as a negative control", "its report",
+               lambda found: (found.known.refuted,)),
     Diagnostic("diverged", "chains left the finite numbers", "the draws", _diverged),
     Diagnostic("infinite", "draws are not finite though their state is", "the draws", _infinite),
     Diagnostic("none_whole", "no chain came to its end", "the draws", _none_whole),

@@ -15,12 +15,14 @@ from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.solver_error import solver_error_of
 from recipe_compiler.advise.stein import departures
 from recipe_compiler.advise.tails import powers
+from recipe_compiler.report.refuted import find_laws
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.scores import add_scores
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.run.stages import Ready, conclude
 from recipe_compiler.run.user_code import doubt_gradient
 from recipe_compiler.spec.code import on_trust
+from recipe_compiler.spec.model import Build
 from recipe_compiler.verdict import Proved, Report, Verdict
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
         _pace(plan, sampler, draws),
         missed_mode_of_run(sampler, draws, ahead.mode or plan.mode, known.lp),
         solver_error_of(sampler, draws),
+        *_of_mark(ready.run.build),
         "" if (own := sampler.inputs.gradient) is None else doubt_gradient(own, block, sampler.theta(draws)),
     )
     summary = summarise(tree, draws, diagnostics)
@@ -72,12 +75,21 @@ def judge_run(ready: Ready, plan: Plan, ahead: Forecast, draws: Draws) -> Summar
     if diagnostics.pace is not None:
         tree.attrs.update(zip(("ess_per_gradient_predicted", "ess_per_gradient"), diagnostics.pace, strict=True))
     tree.attrs.update({"assumed": "\n".join(diagnostics.assumed)} if diagnostics.assumed else {})
+    tree.attrs.update({"samples_instead": "\n".join(diagnostics.laws)} if diagnostics.laws else {})
     tree.attrs.update({"plan": "\n".join(plan.says)} if plan.says else {})
     tree.attrs["forecast_lines"] = "\n".join(ahead.says)
     for one in (ahead, diagnostics.departures):
         tree.attrs.update({} if one is None else one.attributes)
     tree.attrs.update(summary.attributes)
     return summary
+
+
+def _of_mark(build: Build) -> tuple[str, tuple[str, ...]]:
+    """Return the doubt about a build that is run though it is refuted, and what it samples instead."""
+    if build.mark is None:
+        return "", ()
+    claims = "; ".join(claim.partition(": ")[0] for claim in build.mark.claims)
+    return f"a negative control, run by {build.mark.runs}; refuted: {claims}.", find_laws(build)
 
 
 def _pace(plan: Plan, sampler: Sampler, draws: Draws) -> tuple[float, float] | None:

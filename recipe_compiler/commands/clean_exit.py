@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NoReturn, ParamSpec, TextIO
 import typer
 
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.display import complain, show_faults
-from recipe_compiler.errors import CompilerError, DocumentError, ReadBackError, RecipeError
+from recipe_compiler.display import complain, mark_lines, show_faults
+from recipe_compiler.errors import CompilerError, DocumentError, ReadBackError, RecipeError, VerificationError
 from recipe_compiler.verdict import Verdict
 
 Options = ParamSpec("Options")
@@ -104,6 +104,7 @@ def with_exit_code(command: Callable[Options, ExitCode]) -> Callable[Options, No
 
     @wraps(command)
     def run(*args: Options.args, **options: Options.kwargs) -> NoReturn:
+        mark_lines("")
         try:
             code = command(*args, **options)
             sys.stdout.flush()
@@ -124,6 +125,9 @@ def code_of(error: BaseException) -> ExitCode:
         case ReadBackError():
             complain(str(error))
             return ExitCode.UNDECIDED
+        case VerificationError():
+            complain(str(error))
+            return ExitCode.REFUTED
         case RecipeError() if not isinstance(error, CompilerError):
             complain(str(error))
         case OSError():  # in one line, which file the system refused, and why

@@ -18,11 +18,12 @@ from recipe_compiler.commands.documents import demand_build, load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.commands.outputs import demand_file
-from recipe_compiler.display import complain, say, show_faults, show_report
+from recipe_compiler.display import MARK, complain, mark_lines, say, show_faults, show_report
 from recipe_compiler.emit.header import MADE_BY
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import DocumentError, Fault, Place, ReadBackError, SpecError, VerificationError
 from recipe_compiler.pipeline import compile_build, write_module
+from recipe_compiler.report.refuted import mark_refuted
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.files import files_of, same_file
 from recipe_compiler.spec.model import Build, Dynamics, Target
@@ -37,8 +38,8 @@ HEAD = 1 << 16
 
 
 def compile_files(
-    builds: Sequence[str], folder: Path, *, compare: bool, allow_undecided: bool, use_cache: bool = True,
-    given: BuildArguments | None = None,
+    builds: Sequence[str], folder: Path, *, compare: bool, allow_undecided: bool, allow_refuted: bool = False,
+    use_cache: bool = True, given: BuildArguments | None = None,
 ) -> ExitCode:  # fmt: skip
     """Compile builds and write their modules, or compare them with those that are there.
 
@@ -57,12 +58,16 @@ def compile_files(
             demand_file(path, "-o", files_of(build), make_folders=True)
             if not compare:
                 _demand_emitted(path)
-            codes.append(_compile(build, folder, cache, compare=compare, allow_undecided=allow_undecided))
+            codes.append(
+                _compile(
+                    build, folder, cache, compare=compare, allow_undecided=allow_undecided, allow_refuted=allow_refuted
+                )
+            )
         except DocumentError as error:
             show_faults(error.faults)
             codes.append(ExitCode.FAULTY)
         else:
-            made |= {path: (file, own)} if codes[-1] is ExitCode.PROVED else {}
+            made |= {path: (file, own)} if codes[-1] is ExitCode.PROVED or allow_refuted else {}
     return worst(codes)
 
 
@@ -81,9 +86,15 @@ def _build_of(file: str) -> Build:
     return make_build((file,), BuildArguments()) if isinstance(document, Dynamics) else demand_build(document, file)
 
 
-def _compile(build: Build, folder: Path, cache: Cache, *, compare: bool, allow_undecided: bool) -> ExitCode:
+def _compile(
+    build: Build, folder: Path, cache: Cache, *, compare: bool, allow_undecided: bool, allow_refuted: bool
+) -> ExitCode:
+    mark_lines("")
     try:
-        module = compile_build(build, allow_undecided=allow_undecided, cache=cache)
+        if allow_refuted:
+            build = mark_refuted(build, report := check_once(build, cache, advisory=build.target.is_open))
+            mark_lines("" if build.mark is None else MARK)
+        module = compile_build(build, report if allow_refuted else None, allow_undecided=allow_undecided, cache=cache)
     except ReadBackError as error:
         complain(str(error))
         return ExitCode.UNDECIDED
@@ -93,10 +104,15 @@ def _compile(build: Build, folder: Path, cache: Cache, *, compare: bool, allow_u
         show_report(report)
         return of_verdict(report.verdict, allow_undecided=False)
     if compare:
-        return _compare(module, folder)
+        return max(_compare(module, folder), ExitCode.REFUTED if build.mark else ExitCode.PROVED)
     path = write_module(module, folder)
-    say(f"{path}: verified, emitted, read back")
-    return ExitCode.PROVED
+    if build.mark is None:
+        say(f"{path}: verified, emitted, read back")
+        return ExitCode.PROVED
+    for claim in build.mark.claims:
+        say(claim)
+    say(f"{path}: emitted as a negative control, read back as {build.mark.runs}")
+    return ExitCode.REFUTED
 
 
 def _demand_own(path: Path, made: Mapping[Path, tuple[str, str]], file: str, of_build: str) -> None:

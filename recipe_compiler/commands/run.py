@@ -22,11 +22,12 @@ from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.made_build import make_build, open_build, read_candidates, show_made
 from recipe_compiler.commands.outputs import demand_file, demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_plan, say_run, say_verdict
-from recipe_compiler.display import complain, say, show_report, show_summary
+from recipe_compiler.display import MARK, complain, mark_lines, say, show_report, show_summary
 from recipe_compiler.errors import RunError
 from recipe_compiler.pipeline import make_ready, prepare_run
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import pictures_of
+from recipe_compiler.report.refuted import FLAG, mark_refuted
 from recipe_compiler.run.chain import LANES
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.observed import with_data
@@ -70,8 +71,8 @@ class Results:
 
 def run_build(
     files: Sequence[str], results: Results, options: RunOptions, cores: int | None, *, resume: bool, as_json: bool,
-    allow_undecided: bool, allow_code: bool = False, use_cache: bool = True, only_plan: bool = False,
-    given: BuildArguments | None = None,
+    allow_undecided: bool, allow_refuted: bool = False, allow_code: bool = False, use_cache: bool = True,
+    only_plan: bool = False, given: BuildArguments | None = None,
 ) -> ExitCode:  # fmt: skip
     """Verify and compile a build, run it or go on with a run, store and summarise the draws.
 
@@ -89,8 +90,11 @@ def run_build(
                 show_made(build, given or BuildArguments(), quiet=quiet)
             _settings(build, options)
             build, report = _checked(build, results, cache, stages, allow_code=allow_code)
+            marked = _marked(build, report, stages) if allow_refuted else build
             if not quiet:
                 show_report(report)
+            if marked.mark is not None:
+                return Plan(marked, ()), report
             if of_verdict(report.verdict, allow_undecided=allow_undecided) is not ExitCode.PROVED:
                 return None, report
             found = plan_run(
@@ -109,7 +113,7 @@ def run_build(
                 say_plan(plan, report)
             else:
                 _say_plan(plan)
-            return ExitCode.DOUBTFUL if plan.doubts else ExitCode.PROVED
+            return _code_of(plan.build, ExitCode.DOUBTFUL if plan.doubts else ExitCode.PROVED)
         for line in () if as_json else plan.says:
             say(line)
         if plan.doubts:
@@ -118,8 +122,23 @@ def run_build(
             complain(plan.refusal)
             return ExitCode.DOUBTFUL
         settings = _settings(plan.build, options)
-        return _run(plan, report, settings, results, cores, cache, stages, resume=resume,
+        code = _run(plan, report, settings, results, cores, cache, stages, resume=resume,
                     as_json=as_json, allow_undecided=allow_undecided)  # fmt: skip
+        return _code_of(plan.build, code)
+
+
+def _marked(build: Build, report: Report, stages: Stages) -> Build:
+    """Return a build with its mark, if it is refuted: from here on each line that is printed has one."""
+    build = mark_refuted(build, report)
+    stages.mark = "" if build.mark is None else MARK
+    mark_lines(stages.mark)
+    return build
+
+
+def _code_of(build: Build, code: ExitCode) -> ExitCode:
+    """Return the exit code of a run: of a negative control that came to its end it is that of its verdict."""
+    done = code in (ExitCode.PROVED, ExitCode.DOUBTFUL)
+    return ExitCode.REFUTED if done and build.mark is not None else code
 
 
 def _made(
@@ -178,7 +197,7 @@ def _say_why_not(report: Report, *, as_json: bool) -> None:
 def _why(report: Report) -> str:
     """Return what keeps a build from being run, and whether that may be waived."""
     guilty = [f for f in report.findings if f.required and f.verdict is report.verdict]
-    waived = "; --allow-undecided runs it anyway" if report.verdict is Verdict.UNDECIDED else ""
+    waived = "; --allow-undecided runs it anyway" if report.verdict is Verdict.UNDECIDED else f"; {FLAG}"
     return f"{', '.join(f'`{finding.says}`' for finding in guilty)}{waived}"
 
 
@@ -197,7 +216,7 @@ def _say_plan(planned: Plan) -> None:
 
 def rerun_file(
     file: str, results: Results, folder: Path | None, cores: int | None, *, as_json: bool, allow_undecided: bool,
-    allow_code: bool = False, use_cache: bool = True,
+    allow_refuted: bool = False, allow_code: bool = False, use_cache: bool = True,
 ) -> ExitCode:  # fmt: skip
     """Make a stored run again from the documents and settings in its file, and compare the draws bit by bit."""
     with refusals_said(file, as_json=as_json), Stages().said(quiet=as_json) as stages:
@@ -210,7 +229,9 @@ def rerun_file(
         if path.exists() and path.samefile(file):
             raise RunError(f"{path}: found the run to repeat, expected another folder for the result")
         build, report = _checked(build, results, cache, stages, allow_code=allow_code)
-        if (code := of_verdict(report.verdict, allow_undecided=allow_undecided)) is not ExitCode.PROVED:
+        build = _marked(build, report, stages) if allow_refuted else build
+        code = of_verdict(report.verdict, allow_undecided=allow_undecided)
+        if build.mark is None and code is not ExitCode.PROVED:
             _say_why_not(report, as_json=as_json)
             return code
         code = _run(Plan(build, ()), report, settings, results, cores, cache, stages, resume=False, as_json=as_json,
@@ -223,7 +244,7 @@ def rerun_file(
             return ExitCode.DOUBTFUL
         if not as_json:
             say(f"the draws of {file} again, bit for bit")
-        return code
+        return _code_of(build, code)
 
 
 def _run(
@@ -253,7 +274,9 @@ def _run(
     kept = Checkpoint(_checkpoint(results, run.build), run.facts)
     with (
         kept,
-        progress_bars(settings.chains, settings.warmup + settings.draws, quiet=as_json, plain=stages.watch) as watch,
+        progress_bars(
+            settings.chains, settings.warmup + settings.draws, quiet=as_json, plain=stages.watch, mark=stages.mark
+        ) as watch,
     ):
         draws = draw(ready, watch, cores, kept, resume=resume)
     stages("")

@@ -11,7 +11,7 @@ from typing import cast
 from recipe_compiler.advise.chosen import Plan
 from recipe_compiler.advise.diagnostics import Summary
 from recipe_compiler.advise.forecast import Forecast
-from recipe_compiler.display import say
+from recipe_compiler.display import say_object
 from recipe_compiler.errors import DataError, DocumentError, Fault, Place, RecipeError
 from recipe_compiler.run.posterior_numbers import COLUMNS, final_scores
 from recipe_compiler.run.sample import Draws
@@ -49,6 +49,7 @@ def say_run(run: Run, plan: Plan, draws: Draws, summary: Summary, left_out: Sequ
             "forecast": None if diagnostics.forecast is None else _of_forecast(diagnostics.forecast),
             "stein": None if diagnostics.departures is None else asdict(diagnostics.departures),
             "assumed": diagnostics.assumed,
+            "refuted": None if run.build.mark is None else {**asdict(run.build.mark), "laws": diagnostics.laws},
             "trust": summary.trust,
             "doubts": summary.doubts,
             "warnings": summary.warnings,
@@ -110,7 +111,8 @@ def _faults(error: Exception) -> Sequence[Fault]:
 
 
 def _say(found: dict[str, object]) -> None:
-    say(json.dumps({"schema_version": SCHEMA_VERSION, **cast("dict[str, object]", finite(found))}, allow_nan=False))
+    found = {"schema_version": SCHEMA_VERSION, **cast("dict[str, object]", finite(found))}
+    say_object(json.dumps(found, allow_nan=False))
 
 
 def finite(value: object) -> object:

@@ -88,6 +88,8 @@ def derive(dynamics: Dynamics, *, stated: bool = False, settle: bool = True) -> 
     loses no more digits than the formulas themselves. Without `settle` no zero is looked for in Gamma that canonical
     form does not show.
 
+    Where the dynamics are `as_claimed` the drift is that of `claims.drift`.
+
     Raises:
         ModelError: D or Q is not given, or a formula has no entrywise meaning or no derivative.
     """
@@ -101,8 +103,11 @@ def derive(dynamics: Dynamics, *, stated: bool = False, settle: bool = True) -> 
     with placed(dynamics.source, "H"):
         grad_H = gradient(c, blocks, H)
     Gamma = _divergence_of_sum(dynamics, c, D, Q, settle=settle)
-    pushed = apply_matrix(c, blocks, both, grad_H)
-    drift = tuple(c.subtract(correction, push) for correction, push in zip(Gamma, pushed, strict=True))
+    if dynamics.as_claimed:
+        drift = vector(claimed_drift(dynamics), declarations, stated=stated)
+    else:
+        pushed = apply_matrix(c, blocks, both, grad_H)
+        drift = tuple(c.subtract(correction, push) for correction, push in zip(Gamma, pushed, strict=True))
     if stated:
         drift = tuple(c.settled(opened(c, entry)) for entry in drift)
     return Derivation(dynamics, H, D, Q, grad_H, Gamma, drift, stated)
@@ -118,14 +123,22 @@ def col_slots(block: Block) -> tuple[Index, ...]:
     return tuple(col_index(size) for size in block.shape.sizes)
 
 
-def vector(formulas: Sequence[Formula], declarations: Declarations) -> Vector:
+def claimed_drift(dynamics: Dynamics) -> tuple[Formula, ...]:
+    """Return the claimed drift as formulas, in the order of the blocks."""
+    claimed = dict(dynamics.claims.drift or ())
+    return tuple(claimed[block.name] for block in dynamics.declarations.blocks)
+
+
+def vector(formulas: Sequence[Formula], declarations: Declarations, *, stated: bool = False) -> Vector:
     """Return a vector over z, stated block by block, in index notation: [n_a], with `row_slots(a)`, for each block.
 
     Raises:
         ModelError: a formula has no entrywise meaning.
     """
     blocks = declarations.blocks
-    return tuple(convert(f, declarations, *row_slots(block)) for f, block in zip(formulas, blocks, strict=True))
+    return tuple(
+        convert(f, declarations, *row_slots(block), stated=stated) for f, block in zip(formulas, blocks, strict=True)
+    )
 
 
 def matrix(formulas: Sequence[Sequence[Formula]], declarations: Declarations) -> Matrix:

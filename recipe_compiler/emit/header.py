@@ -66,10 +66,14 @@ def header(
     same = (stated.blocks, stated.parameters) == (here.blocks, here.parameters)
     own = derivation.dynamics.source if same and build.scheme.use is None else None  # no other names
     H = "" if build.is_complete else _as_written(own, "H")
-    equation = "Dynamics: dz = f dt + sqrt(2 D) dW, f = -(D + Q) grad H + Gamma"
+    f = "f as it is claimed" if build.dynamics.as_claimed else "f = -(D + Q) grad H + Gamma"
+    equation = f"Dynamics: dz = f dt + sqrt(2 D) dW, {f}"
     found = ["Q is not stated: it was recovered from the claimed drift"] if has_found_q(build) else []
+    mark = build.mark
     sections = (
         _title(build),
+        "" if mark is None else _section("REFUTED, a negative control: nothing is proved of it", mark.claims),
+        "" if mark is None else _section("What is run", [mark.runs]),
         "\n".join(_usage(sampler)),
         _section("Data", _data(sampler)),
         _section("Parameters", [_parameter(one) for one in sampler.given if not one.held]),
@@ -81,8 +85,8 @@ def header(
         _section(equation, [*found, *_dynamics(own, derivation)]),
         _section("With", _bound(build)),
         _section("Step", _step(build, derivation, program)),
-        *_claims(report, advisory=build.target.is_open, allow_undecided=allow_undecided),
-        *(_of_any(report) if build.target.is_open else ()),
+        *(() if mark else _claims(report, advisory=build.target.is_open, allow_undecided=allow_undecided)),
+        *(_of_any(report) if build.target.is_open and mark is None else ()),
         _section("Not checked here", report.caveats),
         _section("Renamed", [f"{old} is called {new}" for old, new in names.items()]),
         _section("References", map(citation, dict.fromkeys((*build.dynamics.references, *build.target.references)))),
@@ -94,7 +98,8 @@ def header(
 def _title(build: Build) -> str:
     what = _line(build.dynamics.title or build.dynamics.name)
     target = "any log density" if build.target.is_open else build.target.name
-    return f"{build.name}: {what}{'' if build.is_complete else f', for {target}'}."
+    refuted = "" if build.mark is None else "REFUTED: "
+    return f"{refuted}{build.name}: {what}{'' if build.is_complete else f', for {target}'}."
 
 
 def _usage(sampler: Sampler) -> Iterator[str]:
@@ -340,7 +345,8 @@ def _dynamics(source: Source | None, derivation: Derivation) -> Iterator[str]:
     rows = [
         row for n, g in enumerate(derivation.Gamma) if g.terms for row in row_texts(derivation, derivation.Gamma, n)
     ]
-    yield from [f"Gamma[{name}] = {formula}" for name, formula in rows] or ["Gamma = 0"]
+    if not derivation.dynamics.as_claimed:
+        yield from [f"Gamma[{name}] = {formula}" for name, formula in rows] or ["Gamma = 0"]
     for n in range(len(blocks)):
         yield from (f"f[{name}] = {formula}" for name, formula in row_texts(derivation, derivation.drift, n))
 

@@ -67,6 +67,9 @@ DIAGNOSTICS = (
 )  # fmt: skip
 """What it has where its build asks for what tells of draws: energies and grad U of all data."""
 
+REFUTED = "REFUTED"
+"""The fact that a file has whose build is refuted: the claims, of which `sample` warns."""
+
 FACTS = "# Facts: what `sample`, and programs that load this module, read of it."
 SUPPORT = "# Support: checks, random streams, stable functions, as far as what stands above calls them."
 
@@ -158,6 +161,8 @@ def emit_file(module: Module, sampler: Sampler, header: str) -> Module:
         if name in ("sweep", "step_lanes", "prepare") and "sample" not in parts:  # the first beside those that step
             parts |= {"sample": "\n".join(print_sample(sampler)), "first_state": "\n".join(sampler.start.lines)}
         parts |= {} if name in left_out else {name: text}
+    if build.mark is not None:
+        parts |= {REFUTED: "\n".join(_tuple(REFUTED, tuple(map(repr, build.mark.claims))))}
     return replace(module, file=_assembled(header, module.program, parts, module.parts))
 
 

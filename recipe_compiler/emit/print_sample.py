@@ -31,6 +31,9 @@ def print_sample(own: Sampler) -> Iterator[str]:
     yield f'    """{first}'
     yield from (f"    {line}" if line else "" for line in others)
     yield '    """'
+    if own.build.mark is not None:
+        said = '"a negative control, refuted: " + "; ".join(claim.partition(": ")[0] for claim in REFUTED)'
+        yield from call("    warnings.warn", (said, "stacklevel=2"), 4)
     yield "    sizes = {}"
     for line in (*_checks(own), *_prepared(own), *_chains(own), *_returned(own)):
         yield f"    {line}" if line else ""

@@ -128,12 +128,12 @@ def _integrate_on_line(dynamics: Dynamics) -> Iterator[Change]:
     D = dynamics.claims.diffusion or dynamics.D
     alone = replace(dynamics, D=D, claims=replace(dynamics.claims, diffusion=None))
     occurring = [node for formula in equation_formulas(alone) for node in nodes(formula)]
-    bases = [*_varying_noise(dynamics), *(node for node in occurring if isinstance(node, ex.FunctionAt))]
+    bases = [*_varying_places(dynamics), *(node for node in occurring if isinstance(node, ex.FunctionAt))]
     for node in occurring:
         match node:
             case ex.Power(base, ex.Number(value)) if value < 0:
                 bases.append(base)
-    listed = [*(_logarithm(base) for base in bases), *monomials(material(alone), 2, degree=6)]
+    listed = [*(one for base in bases for one in _logarithms(base)), *monomials(material(alone), 2, degree=6)]
     listed = {direction(term, dynamics.declarations): term for term in listed}
     terms = [term for mark, term in listed.items() if mark is not None and depends_on_state(term)][: limits.CANDIDATES]
     ansatz = Ansatz(alone, tuple(Part((("H", term),), own=False) for term in terms), derived=True)
@@ -148,9 +148,9 @@ def added_terms(dynamics: Dynamics) -> tuple[Formula, ...]:
     scalar blocks of the real line, which shift a quadratic energy.
     """
     declarations = dynamics.declarations
-    found = [_logarithm(place) for place in _varying_noise(dynamics)]
+    found = [one for place in _varying_places(dynamics) for one in _logarithms(place)]
     fields = [function for function in declarations.functions if _is_declared_positive(function)]
-    found += [_logarithm(field.value) for field in fields]
+    found += [one for field in fields for one in _logarithms(field.value)]
     for block in declarations.blocks:
         symbol = ex.Symbol(block.name, block.shape, Role.BLOCK)
         if block.domain.name is DomainName.POSITIVE:
@@ -163,16 +163,36 @@ def added_terms(dynamics: Dynamics) -> tuple[Formula, ...]:
     return tuple(term for mark, term in reversed(distinct.items()) if mark is not None)[: limits.TRIALS]
 
 
-def _varying_noise(dynamics: Dynamics) -> list[Formula]:
-    """Return the entries D[a,a] that depend on the state, without constant factors."""
+def _varying_places(dynamics: Dynamics) -> list[Formula]:
+    """Return the entries D[a,a], and square ones of Q, that depend on the state, without constant factors."""
     D, at = dynamics.claims.diffusion or dynamics.D or (), constants(dynamics.declarations)
-    places = [at.split(row[a])[1] for a, row in enumerate(D)]
-    return [place for place in places if place is not None and depends_on_state(place)]
+    of_Q = (place for a, row in enumerate(dynamics.Q or ()) for place in row[a:])
+    places = [at.split(place)[1] for place in (*(row[a] for a, row in enumerate(D)), *of_Q)]
+    varying = [place for place in places if place is not None and depends_on_state(place)]
+    return [place for place in varying if place.shape.rows == place.shape.cols]
 
 
-def _logarithm(place: Formula) -> Formula:
-    """Return the logarithm of a scalar, or of the determinant of a matrix."""
-    return ex.Apply("logdet" if place.shape.sizes else "log", (place,), SCALAR)
+def _logarithms(place: Formula) -> Iterator[Formula]:
+    """Yield the logarithm of each factor of a scalar, or of s of a matrix s I; of another, that of its determinant."""
+    of_one = [ex.Apply("trace", (x,), SCALAR) if x.shape.sizes == (1, 1) else x for x in _scalar_factors(place)]
+    factors = [*dict.fromkeys(of_one)]
+    if any(factor.shape.sizes for factor in factors):
+        yield ex.Apply("logdet", (place,), SCALAR)
+        return
+    yield from (ex.Apply("log", (factor,), SCALAR) for factor in factors if depends_on_state(factor))
+
+
+def _scalar_factors(formula: Formula) -> Iterator[Formula]:
+    """Yield the factors of a product whose powers differ from it in no logarithm but by numbers; none for I."""
+    match formula:
+        case ex.Multiply(left, right) | ex.MatMul(left, right):
+            yield from (*_scalar_factors(left), *_scalar_factors(right))
+        case ex.Power(base, ex.Number()) | ex.Apply("sqrt", (base,)) if not formula.shape.sizes:
+            yield from _scalar_factors(base)
+        case ex.Identity():
+            pass
+        case _:
+            yield formula
 
 
 def _is_declared_positive(function: Function) -> bool:

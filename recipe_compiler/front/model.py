@@ -34,6 +34,7 @@ from recipe_compiler.pipeline import (
     prepare_run,
     write_module,
 )
+from recipe_compiler.report.refuted import mark_refuted
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import data_for
 from recipe_compiler.run.load_module import load_file
@@ -78,6 +79,7 @@ class Model:
     module: Module
     allow_undecided: bool = False
     cache: bool = True
+    allow_refuted: bool = False
 
     @property
     def name(self) -> str:
@@ -314,6 +316,8 @@ def _planned(model: Model, data: object) -> tuple[Plan, Report]:
     build, cache = model.build.document, open_cache(use=model.cache)
     held = _holding(data, build)
     report = model.report if data is None else _at_data(held, model.report, cache, anew=_is_given(build))
+    if model.allow_refuted and report.verdict is Verdict.REFUTED:
+        return Plan(mark_refuted(held, report), ()), report
     plan, report = plan_run(held, report, allow_undecided=model.allow_undecided, cache=cache)
     return plan, _at_data(plan.build, report, cache)
 
@@ -358,7 +362,7 @@ def _drawn(
 def rerun(
     draws: "Fit | str | PathLike[str]", data: object = None, *,
     folder: str | PathLike[str] | None = None, cores: int | None = None, progress: Progress = True,
-    allow_code: bool = False, allow_undecided: bool = False,
+    allow_code: bool = False, allow_undecided: bool = False, allow_refuted: bool = False,
 ) -> "Fit":  # fmt: skip
     """Make a run again, bit for bit, from the documents and settings that its draws hold, and from its data.
 
@@ -372,7 +376,7 @@ def rerun(
         What the names of files in the build are relative to; by default the folder that it was in.
     cores, progress, allow_code
         As of `Model.sample`.
-    allow_undecided : bool
+    allow_undecided, allow_refuted : bool
         As of `compile`.
 
     Returns
@@ -397,7 +401,7 @@ def rerun(
         raise RunError("found no data, expected those of the run: they were given in Python, and are in no file")
     if data is None:
         build = with_data(build)
-    model = _compiled(Build.of(build), allow_undecided=allow_undecided)
+    model = _compiled(Build.of(build), allow_undecided=allow_undecided, allow_refuted=allow_refuted)
     given = {name: value for name, value in asdict(settings).items() if name != "schedule"}
     run, plan = _run(model, data, given, allow_code=allow_code)
     demand_same(fit, run.facts, said)
@@ -418,7 +422,7 @@ def _concluded(ready: Ready, plan: Plan, ahead: Forecast, drawn: Draws, kept: Ch
     return Fit.of(summary.tree)
 
 
-OWN = {"dynamics", "target", "name", "data", "allow_undecided", "cache"}
+OWN = {"dynamics", "target", "name", "data", "allow_undecided", "allow_refuted", "cache"}
 """The arguments of `compile` that are not handed on to `Build` as they are."""
 
 
@@ -456,6 +460,7 @@ def compile(
     title: str = "",
     references: Sequence[str] = (),
     allow_undecided: bool = False,
+    allow_refuted: bool = False,
     cache: bool = True,
 ) -> Model:
     """Verify, emit and read back the sampler of dynamics for a target, or for any log density.
@@ -479,6 +484,8 @@ def compile(
         As of `Build`.
     allow_undecided : bool
         Whether a build may be compiled that is neither proved nor refuted.
+    allow_refuted : bool
+        Whether one that is refuted is made a negative control: its text and its draws say so, and are never trusted.
     cache : bool
         Whether verdicts of earlier commands are used, and these kept.
 
@@ -511,18 +518,19 @@ def compile(
     left_out = inspect.signature(compile).parameters
     stated = {key: value for key, value in given.items() if key not in OWN and value is not left_out[key].default}
     build = _build(dynamics, target, name, stated, data)
-    return _compiled(build, allow_undecided=allow_undecided, cache=cache)
+    return _compiled(build, allow_undecided=allow_undecided, allow_refuted=allow_refuted, cache=cache)
 
 
-def _compiled(build: Build, *, allow_undecided: bool, cache: bool = True) -> Model:
+def _compiled(build: Build, *, allow_undecided: bool, allow_refuted: bool = False, cache: bool = True) -> Model:
     kept = open_cache(use=cache)
     build = Build.of(observed(build.document))
     report = check_once(build.document, kept)
     if report.verdict is not Verdict.PROVED:
         demand_data(build.document, report)
     awaits = not _is_given(build.document) and awaits_data(build.document, report)
-    module = compile_build(build.document, report, allow_undecided=allow_undecided or awaits, cache=kept)
-    return Model(build, report, module, allow_undecided, cache)
+    marked = mark_refuted(build.document, report) if allow_refuted else build.document
+    module = compile_build(marked, report, allow_undecided=allow_undecided or awaits, cache=kept)
+    return Model(build, report, module, allow_undecided, cache, allow_refuted)
 
 
 def _build(

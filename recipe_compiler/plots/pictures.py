@@ -77,8 +77,10 @@ def pictures_of(tree: "DataTree", *kinds: str) -> Pictures:
     demand_matplotlib()
     if unknown := [shown(kind) for kind in kinds if kind not in KINDS]:
         raise RunError(f"pictures: found {', '.join(unknown)}, expected some of {', '.join(KINDS)}")
-    made = {kind: KINDS[kind](tree) for kind in kinds or KINDS}
-    return Pictures({kind: figure for kind, figure in made.items() if figure is not None})
+    made = {kind: figure for kind in kinds or KINDS if (figure := KINDS[kind](tree)) is not None}
+    for figure in made.values() if tree.attrs.get("refuted") else ():
+        figure.text(0.01, 0.99, "refuted: a negative control", color="red", va="top")
+    return Pictures(made)
 
 
 def _inline(figure: "Figure") -> str:

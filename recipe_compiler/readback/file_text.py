@@ -1,10 +1,10 @@
 """What a text carries word for word: support code of the package, and what of another text was read back."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from recipe_compiler.emit.module import LIBRARY
+from recipe_compiler.emit.module import LIBRARY, REFUTED
 from recipe_compiler.emit.support.text import definitions
 from recipe_compiler.readback.text import require
 from recipe_compiler.verdict import AT_VALUES, Proved, Report
@@ -19,8 +19,8 @@ IMPORTS = {name: name for name in LIBRARY} | {
     "ThreadPoolExecutor": "concurrent.futures.ThreadPoolExecutor", "wait": "concurrent.futures.wait",
 }  # fmt: skip
 """What names that are imported mean."""
-PRINTED = frozenset(("sample", "first_state"))
-"""The functions of a file that no text that runs has: they are executed (`run/read_file.py`)."""
+PRINTED = frozenset(("sample", "first_state", REFUTED))
+"""What a file has and no text that runs: functions, which are executed (`run/read_file.py`), and `check_mark`'s."""
 
 
 def check_words(text: str, read: str = "") -> None:
@@ -80,6 +80,20 @@ def check_claims(text: str, report: Report, digest: str, *, advisory: bool, allo
     fact = defined(text).get("SPEC_DIGEST")
     names_it &= isinstance(fact, ast.Assign) and ast.unparse(fact.value) == repr(digest)
     require(names_it, "names other documents than it was made of")
+
+
+def check_mark(text: str, claims: Sequence[str]) -> None:
+    """Check that a file lists the refuted claims of its build, as its description and its facts, and nothing as proved.
+
+    Raises:
+        CompilerError: it does not.
+    """
+    sections, fact = described(text), defined(text).get(REFUTED)
+    (said,) = [lines for name, lines in sections.items() if name.startswith(REFUTED)] or [()]
+    held = ast.literal_eval(fact.value) if isinstance(fact, ast.Assign) else ()
+    right = {*said} == {*map(_plain, claims)} and held == tuple(claims)
+    right &= not any(name.startswith(("Proved", "Claims")) for name in sections)
+    require(right, "does not say which claims of its build are refuted")
 
 
 def described(text: str) -> Mapping[str, tuple[str, ...]]:

@@ -14,13 +14,14 @@ import numpy as np
 import sympy as sp
 from flint import arb
 
-from recipe_compiler.algebra.dynamics.system import System, drift, system
+from recipe_compiler.algebra.dynamics.system import System, Vector, block_vector, drift, system
 from recipe_compiler.algebra.scalars.derivatives import slope
+from recipe_compiler.algebra.scalars.entries import Setting
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate
 from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.symbols import component, coordinates, positions
 from recipe_compiler.algebra.scalars.transforms import inverse_slopes, transformed
-from recipe_compiler.derive.recipe import Derivation
+from recipe_compiler.derive.recipe import Derivation, claimed_drift
 from recipe_compiler.errors import CompilerError, ReadBackError
 from recipe_compiler.formula.declaration import Entries, Parameter
 from recipe_compiler.formula.sympy_functions import SqrtCoth
@@ -46,6 +47,8 @@ class SecondEngine:
     """What its symbols, U and the derivatives of U are in the program."""
     U: Scalar
     """U of the block that the gradient is at."""
+    f: Vector
+    """The drift: -(D + Q) grad H + Gamma, or the claimed one where that is what is run."""
 
     def says(self, values: Sequence[Scalar]) -> list[Scalar]:
         """Return expressions of its own in the names of the program, or as numbers at the point."""
@@ -121,7 +124,10 @@ def second_engine(derivation: Derivation, names: Mapping[str, str], here: Names)
             found |= dict(zip(slopes, exact.gradient(gradient.places[name]), strict=True))
         if name in here.potentials:
             found[value] = exact.potential(here.potentials[name])
-    return SecondEngine(here, system(declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes), found, U)
+    there = system(declarations, dynamics.H, dynamics.D, dynamics.Q, here.sizes)
+    claimed = dynamics.as_claimed
+    f = block_vector(claimed_drift(dynamics), Setting(declarations, here.sizes)) if claimed else drift(there)
+    return SecondEngine(here, there, found, U, f)
 
 
 def _known(parameter: Parameter, names: Mapping[str, str], exact: Names) -> Parameter:
@@ -163,7 +169,7 @@ def check_step(engine: SecondEngine) -> None:
     for (n, m), w in covariance.items():
         if not replaced & {own[n][0].new, own[m][0].new}:
             two_D[own[n][1]][own[m][1]] += inverses[n][0] * inverses[m][0] * w
-    engine.same(drift(engine.there), f, "the drift")
+    engine.same(engine.f, f, "the drift")
     for row, stated in zip(two_D, engine.there.D, strict=True):
         engine.same([2 * entry for entry in stated], row, "2D")
 

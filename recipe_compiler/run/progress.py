@@ -26,6 +26,8 @@ class Stages:
     def __init__(self, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._out, self._clock = sys.stderr if out is None else out, clock
         self._what, self._shown = "", False
+        self.mark = ""
+        """What each line begins with."""
         self._last = self._began = clock()
         self._ended = threading.Event()
 
@@ -41,7 +43,7 @@ class Stages:
         now, what = self._clock(), self._what
         if now - self._last < SILENCE or not what:
             return
-        self._last, line = now, f"{what} ({now - self._began:.0f} s)"
+        self._last, line = now, f"{self.mark}{what} ({now - self._began:.0f} s)"
         self._shown = self._out.isatty()
         self._write(f"\x1b[2K{line}\r" if self._shown else f"{line}\n")
 
@@ -110,7 +112,12 @@ def _is_notebook() -> bool:
 
 @contextmanager
 def progress_bars(
-    chains: int, draws: int, quiet: bool = False, stream: TextIO | None = None, plain: Watch = unwatched
+    chains: int,
+    draws: int,
+    quiet: bool = False,
+    stream: TextIO | None = None,
+    plain: Watch = unwatched,
+    mark: str = "",
 ) -> Generator[Watch]:
     """Give a `Watch` that shows bars on stderr, one per chain or one for many.
 
@@ -122,6 +129,7 @@ def progress_bars(
         quiet: show nothing.
         stream: the stream to write to, stderr by default.
         plain: called with how far the chains are where there are no bars.
+        mark: what the name of each bar begins with.
     """
     out = sys.stderr if stream is None else stream
     if quiet or not out.isatty():
@@ -132,6 +140,7 @@ def progress_bars(
 
     together = chains > MOST_BARS
     names = [f"draws of {chains} chains"] if together else [f"chain {k + 1}" for k in range(chains)]
+    names = [f"{mark}{name}" for name in names]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(file=out)) as bars:
         tasks = [bars.add_task(name, total=draws * chains // len(names)) for name in names]

@@ -27,7 +27,7 @@ from recipe_compiler.formula.declaration import unused
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.program import REST, ROWS, symbolic_sizes
-from recipe_compiler.readback.file_text import check_claims, check_words
+from recipe_compiler.readback.file_text import check_claims, check_mark, check_words
 from recipe_compiler.readback.text import check_names, require
 from recipe_compiler.run.chain import LANES
 from recipe_compiler.run.data import Data
@@ -88,7 +88,10 @@ def check_file(
     check_words(module.file, module.text)
     check_names(module.file)
     is_open = build.target.is_open
-    check_claims(module.file, report, compiled_digest(build), advisory=is_open, allow_undecided=allow_undecided)
+    if build.mark is None:
+        check_claims(module.file, report, compiled_digest(build), advisory=is_open, allow_undecided=allow_undecided)
+    else:
+        check_mark(module.file, build.mark.claims)
     own, data = with_stand_ins(build, module.program)
     check_starts(plain_names(module.file), own, derivation, names)
     run = replace(own.run, draws=5, warmup=3, chains=3, seed=11, step_size=0.375, thin=_thin(own.run))

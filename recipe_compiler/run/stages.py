@@ -241,4 +241,6 @@ def conclude(ready: Ready, draws: Draws) -> tuple["DataTree", DrawEnergies]:
     left_out = (*known.left_out, *_predicted(run, draws, tree))
     tree.attrs.update(kept_for_rerun(run.build, run.settings, run.facts))
     tree.attrs.update({"left_out": "\n".join(left_out)} if left_out else {})
+    if mark := run.build.mark:
+        tree.attrs.update({"refuted": "\n".join(mark.claims), "refuted_runs": mark.runs})
     return tree, known

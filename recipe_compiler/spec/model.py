@@ -88,6 +88,8 @@ class Dynamics:
     """Name to its unit; empty where a document declares none."""
     called: tuple[tuple[Formula, tuple[str, ...]], ...] = field(default=(), compare=False)
     """Summands of H to the functions that stood in them before these were bound."""
+    as_claimed: bool = False
+    """Whether its equation is the claimed one, f and D as claimed, whatever follows from D, Q and H: of a `Mark`."""
 
     @property
     def potential(self) -> str | None:
@@ -734,6 +736,16 @@ VALUE = Symbol("the value", SCALAR, Role.BLOCK)
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """What is said of a refuted build wherever it is run or emitted: it is a negative control."""
+
+    claims: tuple[str, ...]
+    """The refuted claims, each with a witness."""
+    runs: str
+    """What is run: the claimed equation, or the recipe's; with which noise."""
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
     """Everything one emitted module needs."""
 
@@ -786,6 +798,8 @@ class Build:
     """The dynamics as their own document has them, where it has other names (`clashing_names.py`) or a whole H."""
     observed: Data | str = field(default="", compare=False, repr=False)
     """The data, read once, or why they are not known yet."""
+    mark: Mark | None = field(default=None, compare=False)
+    """Of a build that is run although it is refuted (`report/refuted.py`); nothing is proved of one that has it."""
 
     @property
     def parts(self) -> Mapping[str, Dynamics | Target | Scheme]:
