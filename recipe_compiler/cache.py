@@ -220,7 +220,7 @@ def _key_of_findings(build: Build) -> Iterator[str]:
     yield compiled_digest(build)
     yield build.source.file
     yield repr(build.source.places)
-    yield "" if build.variant == "full" else f"{build.stated_step_size} {build.run}"
+    yield "" if build.has_exact_gradient else f"{build.stated_step_size} {build.run}"
     yield from (content(path) for path in files_of(build) if str(path) != build.source.file)
     yield from _parts_of_data(build)
 

@@ -240,6 +240,8 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
     if others := [shift for shift in program.shifts if shift.transform is not None]:
         raise NotAffineError(f"{others[0].new} is not affine in the state")
     state = tuple(symbol for block in program.blocks if block.name not in held for symbol in names.block(block))
+    carried = program.gradient.name if program.gradient is not None and program.carried and step.of_gradients else ""
+    state += tuple(names.gradient(carried)) if carried else ()
     every = [(shift, entry) for shift in program.shifts for entry in _name_entries(names, shift)]
     own = [k for k, (shift, _) in enumerate(every) if shift.block.name not in held]
     gradients = (symbol for name in sorted(names.program.gradients) for symbol in names.gradient(name))
@@ -251,16 +253,23 @@ def affine_step(step: ReadStep, names: Names, gradient: Sequence[Scalar], held: 
             raise NotAffineError(f"the noise of {every[row][1]} depends on {others}: it has no single covariance")
     rows = {row for (row, _), entry in step.covariance.items() if entry != 0}
     noisy = [k for k in own if k in rows]
-    covariance = tuple(tuple(step.covariance.get((i, j), ZERO).xreplace(inverses) for j in noisy) for i in noisy)
+    found = {(step.next[i], step.next[j]): entry for (i, j), entry in step.covariance.items()}
+    of_gradients = {new: names.gradient(new) for new in step.of_gradients}
+    for new, entries in of_gradients.items():
+        found |= {(entries[i], entries[j]): entry for (i, j), entry in step.of_gradients[new].items()}
+    added = (*(step.next[k] for k in noisy), *(x for entries in of_gradients.values() for x in entries))
+    if others := _list_dependences(sp.Add(*(x for own in step.of_gradients.values() for x in own.values())), symbols):
+        raise NotAffineError(f"the noise that is added to the gradient depends on {others}")
+    covariance = tuple(tuple(found.get((x, y), ZERO).xreplace(inverses) for y in added) for x in added)
     added_to_held = _held_changes(step, names, held)
     changes = tuple(_read_quadratic(change, f"what moves {held[0]}", symbols, inverses) for change in added_to_held)
     lines = lines_of([step.values[k] for k in own], [every[k][1] for k in own], symbols, inverses)
     values = {block.name: names.block(block) for block in program.blocks}
     new = iter(step.next)
     values |= {shift.new: [next(new) for _ in names.block(shift.block)] for shift in program.shifts}
-    made = _list_in_order(names, values, slopes, dict(zip((step.next[k] for k in own), lines, strict=True)))
+    made = _list_in_order(names, values, slopes, carried, dict(zip((step.next[k] for k in own), lines, strict=True)))
     after = tuple(x for block in program.blocks if block.name not in held for x in values[program.newest(block)])
-    added = tuple(step.next[k] for k in noisy)
+    after += tuple(names.gradient(program.passed_on[carried])) if carried else ()
     return AffineStep(
         names, state, tuple(made), after, added, covariance, slopes, flows_of(names), held, tuple(changes)
     )
@@ -270,12 +279,14 @@ def _list_in_order(
     names: Names,
     values: Mapping[str, Sequence[sp.Symbol]],
     slopes: Sequence[AffineForm],
+    carried: str,
     lines: Mapping[sp.Symbol, AffineForm],
 ) -> Iterator[Mapping[sp.Symbol, AffineForm]]:
     """Yield the values and gradients that a step computes, in the order of its statements."""
     program = names.program
     gradient = program.gradient
-    order = [Evaluate(gradient.block.name, gradient.name)] if gradient is not None and program.carried else []
+    is_known = gradient is None or not program.carried or carried
+    order = [Evaluate(gradient.block.name, gradient.name)] if gradient is not None and not is_known else []
     for statement in (*order, *program.statements):
         match statement:
             case Evaluate(at, new) if gradient is not None:

@@ -373,11 +373,15 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
         yield "the data are stored in float32; arithmetic is in float64"
     if not integrates:
         return
+    if build.W is not None:
+        yield f"to each gradient noise N(0, W) is added, new wherever it is evaluated, W = {text(build.W)}"
     if program.variant == "full":
-        noise = "" if program.cycle else "; noise N(0, 2 eps D)"
+        noise = "" if program.cycle or build.W else "; noise N(0, 2 eps D)"
         yield f"grad U over all data{noise}"
-        return
-    yield f"grad U from {_batch(build)}, its sum scaled by N/n, the prior not"
+        if build.W is None:
+            return
+    else:
+        yield f"grad U from {_batch(build)}, its sum scaled by N/n, the prior not"
     if build.control:
         mode = ", ".join(own.mode for own in build.control)
         at_mode = ", ".join(own.at_mode for own in build.control)
@@ -387,7 +391,8 @@ def _step(build: Build, derivation: Derivation, program: Program) -> Iterator[st
         yield from _of_word(build, derivation, program)
         return
     if not any(noise.B_hat for noise in program.noises):
-        yield "noise N(0, 2 eps D): V = 0 is assumed, so the noise of the minibatch gradient is not subtracted,"
+        of = "minibatch gradient" if build.W is None else "gradient"
+        yield f"noise N(0, 2 eps D): V = 0 is assumed, so the noise of the {of} is not subtracted,"
         yield "and the draws are too wide"
         return
     yield f"noise N(0, eps (2 D - eps B_hat)), B_hat = (D + Q) V (D + Q)^T with V = {text(build.V)}"
@@ -415,7 +420,8 @@ def _of_draws(program: Program, cycle: Cycle) -> Iterator[str]:
 def _of_word(build: Build, derivation: Derivation, program: Program) -> Iterator[str]:
     """Yield what a word makes of the noise of its gradient, and what is not true of a step with it."""
     if program.carried:
-        yield "a step begins with the gradient from the previous minibatch, which is part of the chain's state"
+        of = "from the previous minibatch" if build.variant == "minibatch" else "of the step before, its noise with it"
+        yield f"a step begins with the gradient {of}, which is part of the chain's state"
     try:
         found = find_subtraction(derivation, build.scheme, gradient_covariance(derivation, build.V))
     except OtherFormError as why:

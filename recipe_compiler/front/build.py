@@ -78,7 +78,7 @@ class Build(Document):
         Name to a distance of the draws to a stated law, or `"log_predictive"`: `{"kl": {"kl": theta[0], "law":
         "N(0, 1)", "range": [-4, 4]}}`, as in YAML; the fit has them in its group `scores`.
     gradient_noise : formula, "estimate" or mapping, optional
-        V, the covariance of the minibatch gradient.
+        V, the covariance of the minibatch gradient; `{"V": V, "add": W}`, as in YAML.
     minibatch : mapping, optional
         `replacement`, `blocks`, `control_variates`, as in YAML.
     draws, warmup, thin, chains, seed, batch_size, lanes, schedule : optional

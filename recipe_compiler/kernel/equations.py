@@ -227,7 +227,9 @@ def laws(page: Page, claim: Json, label: str) -> list[Poly]:
 
 def budget(page: Page, claim: Json, label: str) -> list[Poly]:
     """Return negative minors of V and of 2D - eps (D + Q) V (D + Q).T, V in the place of the potential's block."""
-    V, D = (page.d.build.get("gradient_noise") or {}).get("V", "0"), page.blocks(page.d.D)
+    noise, D = page.d.build.get("gradient_noise") or {}, page.blocks(page.d.D)
+    V = noise.get("V", "0")
+    V = noise.get("add", "0") if V == "0" else V
     require(V != "estimate", "an estimated V", TrustedError)
     if V == "0":
         return []  # 2D is `d_psd`

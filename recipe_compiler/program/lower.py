@@ -24,7 +24,7 @@ from recipe_compiler.program.lower_cycle import (
 from recipe_compiler.program.lower_gradient import lower_gradient
 from recipe_compiler.program.lower_implicit import lower_implicit
 from recipe_compiler.program.lower_noise import lower_noise
-from recipe_compiler.program.lower_shift import lower_shift
+from recipe_compiler.program.lower_shift import add_noise, lower_shift
 from recipe_compiler.program.lowered_noise import CLIPPED, LoweredNoise, assemble, length
 from recipe_compiler.program.program import EPS, Cycle, Evaluate, Heat, Noise, Program, Propagator, Shift
 from recipe_compiler.program.traverse import names_in, targets
@@ -101,8 +101,10 @@ class _Lowered:
             emitted = len(defined.changing)
             body: tuple[Statement, ...] = ()
             match statement:
-                case Evaluate(at, new) if program.gradient is not None:
+                case Evaluate(at, new, draw) if program.gradient is not None:
                     body = (Invoke(GRADIENT, ((program.gradient.block.name, program.gradient.name), (at, new))),)
+                    if draw:
+                        body += add_noise(defined, program.gradient.block, new, self.noises[draw])
                 case Heat(before, after):
                     first, last = map(Ref, defined.named(("rest_before", "rest_after")))
                     blocks = tuple(block.name for block in program.blocks)

@@ -1,11 +1,24 @@
 """Lowering of explicit shifts: new = old + eps rate + noise, or T(new) = T(old) + eps rate + noise."""
 
+from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.transforms import Family, Transform
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.program.combine import entry_at, nested, plus, times
 from recipe_compiler.program.contraction import at_loops, filled, scalar
 from recipe_compiler.program.definition import Definitions
-from recipe_compiler.program.loops import Array, Assign, Call, Comment, Constant, Raise, Ref, Scalar, Statement, Times
+from recipe_compiler.program.loops import (
+    Array,
+    Assign,
+    Call,
+    Comment,
+    Constant,
+    Increment,
+    Raise,
+    Ref,
+    Scalar,
+    Statement,
+    Times,
+)
 from recipe_compiler.program.lowered_noise import LoweredNoise
 from recipe_compiler.program.program import EPS, Shift
 from recipe_compiler.tensor.atoms import ONE
@@ -46,6 +59,14 @@ def lower_shift(
     says = Comment(f"{new} = {old} + eps*({text(shift.rate)}){words}")
     store = Assign(Ref(shift.new, at), _inverse(shift.transform, plus(tuple(parts))))
     return (says, *nested(loops, (*inside, store)))
+
+
+def add_noise(defined: Definitions, block: Block, value: str, noise: LoweredNoise) -> tuple[Statement, ...]:
+    """Return the loop that adds a draw for a block to a value of its shape."""
+    loops = defined.loops(block.shape.sizes)
+    inside = (statement for _, body in noise.inside for statement in body)
+    added = (Increment(Ref(value, entry_at(loops)), increment) for _, increment in noise.increments)
+    return (Comment(f"{value} += noise"), *nested(loops, (*inside, *added)))
 
 
 def _gathered(defined: Definitions, rate: Tensor) -> Tensor:

@@ -225,6 +225,8 @@ class Evaluate:
     at: str
     """The value of the gradient's block that it is evaluated at."""
     new: str
+    noise: str = ""
+    """The draw that is added, of covariance two_D, t = 1; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from recipe_compiler.readback.branches import scalarise
 from recipe_compiler.readback.names import (
     Names,
 )
+from recipe_compiler.readback.noise import NoiseFactor, covariance_of, drawn, normals_of, without_noise
 from recipe_compiler.readback.oracle import Oracle
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.scalars import Scalar, Sums
@@ -25,6 +26,9 @@ from recipe_compiler.tensor.terms import (
     Delta,
     Tensor,
 )
+
+Covariance = Mapping[tuple[int, int], Scalar]
+"""By row and column, where it is not 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,11 @@ class ReadStep:
     """What letters with noise do to H, one by one or together."""
     positive: tuple[Scalar, ...] = ()
     """At a point: what must be positive, since the step divides by it."""
+    of_gradients: Mapping[str, Covariance] = field(default_factory=dict[str, Covariance])
+    """The covariance of what is added to each gradient, by its name, where that is none of `covariance`."""
 
 
-def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
+def stated_step(names: Names, new: Sequence[sp.Symbol], *, with_gradients: bool = False) -> ReadStep:
     """Return the step that the Program states: T(new) = T(old) + eps rate + w, w ~ N(0, eps (2D - eps B_hat)) by group.
 
     (Ma, Chen, Fox 2015, Eqs. 6 and 9, their sign of Gamma corrected, for Euler's scheme.)
@@ -57,14 +63,20 @@ def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
     Args:
         names: the values of its names.
         new: the symbols of the entries of the new values, in the order of the shifts.
+        with_gradients: whether noise that is added to gradients is among that of the values, and a gradient that is
+            passed on stands behind these.
     """
     moved = {block.name: names.block(block) for block in names.program.blocks}
     found: list[Scalar] = []
     left = list(new)
     joint: dict[tuple[int, int], Scalar] = {}
     places, oracle, heat, positive = _places(names), gradients_of(names), list[Scalar](), list[Scalar]()
+    added, of_gradients = dict[str, Covariance](), dict[str, Covariance]()
+    normals, factors = list[Scalar](), list[NoiseFactor]()
     for statement in names.program.statements:
         match statement:
+            case Noise(name) if any(name == own.noise for own in names.program.evaluations):
+                added[name] = covariance(statement, names, moved)
             case Noise(name, blocks):
                 rows = [k for block in blocks for k in places[name, block]]
                 joint |= {(rows[i], rows[j]): x for (i, j), x in covariance(statement, names, moved).items()}
@@ -75,15 +87,27 @@ def stated_step(names: Names, new: Sequence[sp.Symbol]) -> ReadStep:
                 drift = values(rate, names, block, {**moved, value: own} if statement.implicit else moved)
                 found += drift if statement.image else [z + names.eps * f for z, f in zip(start, drift, strict=True)]
                 moved[value] = own
-            case Evaluate(at) if names.program.gradient is not None:
+            case Evaluate(at, value, draw) if names.program.gradient is not None:
                 oracle.ask("gradient", {names.program.gradient.block.name: moved[at]})
+                if draw and with_gradients:
+                    n, factor = drawn(draw, added[draw], len(names.gradient(value)))
+                    moved[value] = [g + x for g, x in zip(names.gradient(value), n, strict=True)]
+                    normals, factors = [*normals, *normals_of(draw, len(n))], [*factors, factor]
+                elif draw:
+                    of_gradients[value] = added[draw]
             case Heat(before, after):
                 for sign, at in ((-1, before), (1, after)):
                     state = {block.name: moved[v] for block, v in zip(names.program.blocks, at, strict=True)}
                     heat.append(sign * oracle.ask("rest", state, 1)[0])
             case _:
                 pass
-    return ReadStep(tuple(new), tuple(found), joint, oracle, heat, tuple(positive))
+    if factors:
+        left = names.program.passed_on.get(names.program.gradient.name, "") if names.program.gradient else ""
+        found += moved.get(left, [])
+        for place, x in covariance_of(found, normals, factors).items():
+            joint[place] = joint.get(place, sp.Integer(0)) + x
+        found = without_noise(found, normals)
+    return ReadStep(tuple(new), tuple(found), joint, oracle, heat, tuple(positive), of_gradients)
 
 
 def gradients_of(names: Names) -> Oracle:

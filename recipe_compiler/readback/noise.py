@@ -34,8 +34,8 @@ class NoiseFactor:
     covariance: sp.Matrix
 
 
-def symbolic(number: int, covariance: sp.Matrix) -> NoiseFactor:
-    """Return the factor of a covariance as a matrix of symbols, the `number`-th of its kernel."""
+def symbolic(number: int | str, covariance: sp.Matrix) -> NoiseFactor:
+    """Return the factor of a covariance as a matrix of symbols, the `number`-th of its kernel, or that of a draw."""
     size = covariance.rows
     names = [[sp.Symbol(f"L{number}[{i},{j}]", real=True) for j in range(size)] for i in range(size)]
     return NoiseFactor(np.array(names, object), covariance)
@@ -67,6 +67,19 @@ def state_factor(arguments: list[Value], find: Find) -> Value:
         raise CompilerError("the emitted kernel factors a covariance that it has not set")
     L[:] = find(sp.Matrix(lower))
     return None
+
+
+def drawn(name: str, covariance: Mapping[tuple[int, int], Scalar], size: int) -> tuple[list[Scalar], NoiseFactor]:
+    """Return a vector of N(0, S) as L n with symbols for L and the normals n, which begin with the name of the draw."""
+    factor = symbolic(name, sp.Matrix(size, size, lambda i, j: covariance.get((i, j), ZERO)))
+    return [
+        sp.Add(*(x * n for x, n in zip(row, normals_of(name, size), strict=True))) for row in factor.entries
+    ], factor
+
+
+def normals_of(name: str, size: int) -> list[Scalar]:
+    """Return the symbols of the normals of a draw."""
+    return [sp.Symbol(f"{name}[{j}]", real=True) for j in range(size)]
 
 
 def covariance_of(

@@ -39,21 +39,28 @@ def read_step(module: Module, names: Names) -> ReadStep:
     reader.watched = frozenset(shift.new for shift in program.shifts)
     found = calls.execute(kernel.step)
     new = [entry for shift in program.shifts for entry in entries_of(module, found, shift.new)]
+    passed: Entries = []
     if program.gradient is not None and program.carried:
         left = program.passed_on[program.gradient.name]
-        require(entries_of(module, found, left) == names.gradient(left), "passes on a gradient of another state")
+        passed = entries_of(module, found, left)
+        is_noisy = any(own.noise for own in program.evaluations)
+        require(is_noisy or passed == names.gradient(left), "passes on a gradient of another state")
+        passed = passed if is_noisy else []
     heat = entries_of(module, found, HEAT) if program.heats else ()
     normals = [n for array in kernel.noises for n in found[array.name]]
-    return step_of(new, cuts, reader, normals, names, oracle, heat)
+    return step_of(new, cuts, reader, normals, names, oracle, heat, passed)
 
 
 def step_of(
     entries: Entries, cuts: Cuts, reader: Reader, normals: Sequence[Scalar], names: Names, oracle: Oracle,
-    heat: Sequence[Scalar] = (),
+    heat: Sequence[Scalar] = (), passed: Sequence[Scalar] = (),
 ) -> ReadStep:  # fmt: skip
-    """Return the step that was read, from the entries of its new values and what was asked for on the way."""
+    """Return the step that was read, from the entries of its new values and what was asked for on the way.
+
+    What is `passed` on beside them, a gradient with noise that is added, stands behind them.
+    """
     new, made = cuts.defined(entries)
-    values = tuple(undone(made, transforms_of(names)))
+    values = (*undone(made, transforms_of(names)), *passed)
     covariance = covariance_of(values, normals, reader.factors)
     numbers = {symbol: rational_of(symbol.name) for symbol in new} if names.at_point else {}
     for given in (given for requests in oracle.trace.values() for given in requests):
@@ -74,8 +81,9 @@ def same_step(read: ReadStep, here: Names) -> None:
     Raises:
         CompilerError: they differ.
     """
-    stated = stated_step(here, read.next)
+    stated = stated_step(here, read.next, with_gradients=True)
     says = [f"{s.new}[{k}]" for s in here.program.shifts for k in range(len(here.block(s.block)))]
+    says += [f"entry {k} of the gradient that is passed on" for k in range(len(stated.values) - len(says))]
     for name, value, expected in zip(says, read.values, stated.values, strict=True):
         same([expected], [value], f"{name}, without its noise,", here)
     same_covariance(stated.covariance, read.covariance, "the noise", here)

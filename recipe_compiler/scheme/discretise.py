@@ -295,8 +295,9 @@ def _setting(build: Build, derivation: Derivation, sampled: SampledTarget) -> Sc
     if build.control:
         with placed(build.source, "minibatch"):
             gradient = with_control_variates(gradient, build.control)
-    V = gradient_covariance(derivation, build.V) if minibatch else None
-    return SchemeSetting(gradient, V, build, _parameters(build, derivation), sampled.declared)
+    V = None if build.has_exact_gradient else gradient_covariance(derivation, build.V)
+    W = None if build.W is None else gradient_covariance(derivation, build.W)
+    return SchemeSetting(gradient, V, W, build, _parameters(build, derivation), sampled.declared)
 
 
 def _energies(derivation: Derivation, sampled: SampledTarget) -> Energies | None:

@@ -21,7 +21,9 @@ class SchemeSetting:
 
     gradient: Gradient
     V: Tensor | None
-    """Covariance of the minibatch gradient, free indices `i`, `j`; None where it is zero or the gradient exact."""
+    """Covariance of the gradient that is subtracted, free indices `i`, `j`; None where the gradient is exact."""
+    W: Tensor | None
+    """Covariance of the noise that is added to each gradient, likewise; None where there is none."""
     build: Build
     parameters: tuple[Parameter, ...]
     declared: frozenset[str]
@@ -68,10 +70,20 @@ class SchemeSetting:
         for statement in statements:
             if isinstance(statement, Shift):
                 needed = names_of(statement.rate)
-                yield from (own for name, own in evaluations.items() if name in needed and name not in done)
+                for name in (name for name in evaluations if name in needed and name not in done):
+                    yield from self._with_noise(evaluations[name])
                 done |= needed
                 statement = replace(statement, rate=renamed(statement.rate, arrays))
             yield statement
+
+    def _with_noise(self, own: Evaluate) -> Iterator[Statement]:
+        """Yield an evaluation of the gradient, after the draw that is added to it."""
+        if self.W is None:
+            yield own
+            return
+        draw, at = f"w_{own.new}", {self.gradient.block.name: own.at}
+        yield Noise(draw, (self.gradient.block,), ((with_gradient(self.W, {}, at),),), None, at_once=True)
+        yield replace(own, noise=draw)
 
 
 def arrays_of(derivation: Derivation, gradient: Gradient) -> Mapping[str, str]:

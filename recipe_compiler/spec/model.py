@@ -798,6 +798,8 @@ class Build:
     """The dynamics as their own document has them, where it has other names (`clashing_names.py`) or a whole H."""
     observed: Data | str = field(default="", compare=False, repr=False)
     """The data, read once, or why they are not known yet."""
+    W: Formula | None = None
+    """The covariance of the noise that is added to each gradient, of the shape of V; None where none is."""
     mark: Mark | None = field(default=None, compare=False)
     """Of a build that is run although it is refuted (`report/refuted.py`); nothing is proved of one that has it."""
 
@@ -831,6 +833,11 @@ class Build:
         gradient = () if self.target.gradient is None else (self.target.gradient,)
         moves = (move.code for move in self.scheme.cycle if isinstance(move, CodeMove))
         return tuple(dict.fromkeys((*gradient, *moves)))
+
+    @property
+    def has_exact_gradient(self) -> bool:
+        """Whether a step takes grad U as it is: of all data, and without noise that is added."""
+        return self.variant == "full" and self.W is None
 
     @property
     def has_acceptance(self) -> bool:

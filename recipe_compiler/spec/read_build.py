@@ -12,7 +12,7 @@ from recipe_compiler.errors import nearest
 from recipe_compiler.formula.declaration import Declarations, Parameter, by_name
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Number
-from recipe_compiler.formula.rebuild import zero
+from recipe_compiler.formula.rebuild import is_zero, zero
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.spec.bind import Rewriting, read_bindings, replaced, rewritten, unbound
 from recipe_compiler.spec.build_checks import (
@@ -91,7 +91,9 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
     bind = read_bindings(page, names, dynamics, wide)
     check_domains(page, dynamics, target, dict(bind))
     noise = estimated_noise(page, document, dynamics, scope) if potential_blocks(dynamics) else None
-    V = _gradient_noise(page, document, dynamics, scope) if noise is None else noise[0]
+    W = _gradient_noise(page, "add", dynamics, scope)
+    V = _gradient_noise(page, "V", dynamics, scope) if noise is None else noise[0]
+    _check_gradient_noise(page, document, dynamics, V, W)
     control = control_parameters(document, dynamics, target, scope) if potential_blocks(dynamics) else ()
     init = _initial(page, document, dynamics, target, scope)
     own = {} if use is None else {part.mask: mask_value(part) for part in use.parts if part.mask}
@@ -104,7 +106,7 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
         if (rows := numbers.get(name)) and rows[0][0] > MOST_STEPS:
             problem = f"found {float(rows[0][0]):g} as the most steps of a move, expected {MOST_STEPS} at most"
             page["parameters", name, "value"].fault(problem)
-    stated = [formula for _, formula in (*bind, *init)] + ([] if V is None else [V])
+    stated = [formula for _, formula in (*bind, *init)] + [formula for formula in (V, W) if formula is not None]
     stated += [*stated_formulas(dynamics), *stated_formulas(target), *formulas_of_moves(scheme)]
     derived, scores = _of_draws(page, document, dynamics, target, parameters)
     stated += [formula for score in scores for formula in score.formulas]
@@ -134,6 +136,7 @@ def read_build(root: Mapping, file: str, around: Around) -> Build:
         variant=document.variant,
         replacement=document.minibatch is not None and document.minibatch.replacement,
         V=V,
+        W=None if W is None or is_zero(W) else W,
         sizes=tuple(document.sizes.items()),
         data=data,
         init=init,
@@ -259,20 +262,30 @@ def _check_lengths(page: Page, valued: Sequence[tuple[Parameter, Rows]]) -> None
                 page["parameters", name, "value"].fault(f"{problem}; expected one number")
 
 
-def _gradient_noise(page: Page, document: BuildDocument, dynamics: Dynamics, scope: Scope) -> Formula | None:
-    """Return V, of the potential block's square shape; zero where the build says nothing."""
+def _gradient_noise(page: Page, key: str, dynamics: Dynamics, scope: Scope) -> Formula | None:
+    """Return a covariance of the gradient, of the potential block's square shape; zero where the build says nothing."""
     blocks = potential_blocks(dynamics)
     if len(blocks) != 1:
         return None
     rows = blocks[0].shape.rows
     shape = Shape(rows, rows)
-    at = page["gradient_noise", "V"]
-    if at.node is None:
-        return zero(shape)
-    V = at.formula(replace(scope, square=True), shape)
-    if V is not None and document.variant == "full" and zero(shape) != V:
-        at.fault("found gradient noise of a full gradient, expected 0", "use variant: minibatch")
-    return V
+    at = page["gradient_noise", key]
+    return zero(shape) if at.node is None else at.formula(replace(scope, square=True), shape)
+
+
+def _check_gradient_noise(
+    page: Page, document: BuildDocument, dynamics: Dynamics, V: Formula | None, W: Formula | None
+) -> None:
+    """Add a fault where noise is subtracted of which there is none, or added by what a gradient does not know."""
+    adds = W is not None and not is_zero(W)
+    if V is not None and document.variant == "full" and not adds and not is_zero(V):
+        hint = "use variant: minibatch, or `add` noise"
+        page["gradient_noise", "V"].fault("found gradient noise of a full gradient, expected 0", hint)
+    if adds and W is not None:
+        own, uses = {block.name for block in potential_blocks(dynamics)}, dependence(W)
+        if others := [name for name in (*uses.blocks, *uses.functions) if name not in own]:
+            problem = f"found `{others[0]}`, expected parameters and {', '.join(sorted(own))}, where the gradient is"
+            page["gradient_noise", "add"].fault(problem)
 
 
 def _initial(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, scope: Scope) -> Formulas:

@@ -184,13 +184,14 @@ class CycleEntry(Part):
 
 
 class GradientNoiseEntry(Part):
-    """Covariance of the minibatch gradient."""
+    """Covariance of the noise of the gradient: of what is subtracted, and of what is added."""
 
     V: Annotated[FormulaText, "a formula, or `estimate`: from the data, before the run"] = "0"
     form: Annotated[Literal["dense", "diagonal"], "of an estimated V"] = "dense"
     moving: Annotated[
         Weight | None, "of an estimated V: it follows each chain, the newest estimate having this weight at least"
     ] = None
+    add: Annotated[FormulaText, "W: each gradient gets noise N(0, W), new wherever it is evaluated"] = "0"
 
 
 class MinibatchEntry(Part):

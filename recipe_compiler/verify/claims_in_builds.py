@@ -234,7 +234,7 @@ BUILDS: tuple[Claim[BoundBuild, Build], ...] = (
     advisory("palindrome", "whether the word, from draw to draw, is a palindrome", _lift_word(palindrome), has_word,
              rechecked=True),
     advisory("configurational", "the stationary covariance of theta for quadratic U", _lift_word(configurational),
-             lambda build: has_word(build) and build.variant == "full" and not has_cycle(build), rests_on=("flow",),
+             lambda build: has_word(build) and build.has_exact_gradient and not has_cycle(build), rests_on=("flow",),
              rechecked=True),
     advisory("order", "the weak order of one step, from draw to draw", _lift_step(order_in),
              lambda build: has_word(build) or not has_cycle(build), rests_on=("flow",), rechecked=True),

@@ -56,11 +56,15 @@ def bindings(build: Build, bound: Dynamics) -> Answer:
 
 
 def gradient_noise(build: Build, bound: Dynamics) -> Answer:
-    """Decide that V, the covariance of the minibatch gradient, has V = V.T >= 0 (Ma, Chen, Fox 2015, Eq. 8).
+    """Decide that V, the covariance of the minibatch gradient, has V = V.T >= 0 (Ma, Chen, Fox 2015, Eq. 8); W, too.
 
     V is [d, d] for a potential's block of size d, a scalar for a scalar one. By structure, else at the values of the
     build; refuted by an exact v; undecided where neither is shown, or V is not shown to be smooth.
     """
+    if build.W is not None:
+        found = gradient_noise(replace(build, V=build.W, W=None), bound)
+        if not isinstance(found.decision, Proved):
+            return found
     where = build.source.place("gradient_noise")
     valued = bind_values(build) or bound
     tried: list[str] = []

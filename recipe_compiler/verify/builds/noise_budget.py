@@ -32,6 +32,8 @@ from recipe_compiler.verify.core.premises import require_values
 
 NOT_GIVEN_UP = "V is stated but not subtracted: the noise of the gradient biases the chain"
 """The remark on a word for which no reduction of the noise of O is derived."""
+ADDED = "W is added to the gradient and not subtracted: the draws are too wide, by O(eps) where D takes it up"
+"""The remark on noise that is added, and is within what D could give up."""
 
 
 def noise_budget(build: Build, bound: Dynamics) -> Answer:
@@ -41,10 +43,15 @@ def noise_budget(build: Build, bound: Dynamics) -> Answer:
     them, else by structure. A word decides it letter by letter (`noise_budget_word`). For SGHMC with friction C it is 2
     C - eps V >= 0; for HMC, D = 0, it is -eps V, which no eps > 0 makes nonnegative unless V = 0.
     """
-    where = build.source.place("gradient_noise" if build.variant == "minibatch" else "variant")
-    if build.variant != "minibatch":
+    where = build.source.place("variant" if build.has_exact_gradient else "gradient_noise")
+    if build.has_exact_gradient:
         return Answer(Proved("the gradient is exact"), where=where)
     lost = (LOST,) if build.scheme.split else ()
+    if is_zero(build.V) and build.W is not None:
+        found = noise_budget(replace(build, V=build.W, W=None, variant="minibatch"), bound)
+        kept = isinstance(found.decision, Proved)
+        decision = replace(found.decision, remarks=(ADDED, *lost)) if kept else found.decision
+        return replace(found, decision=decision, where=where)
     if is_zero(build.V):
         return Answer(Proved("V = 0: no gradient noise is subtracted", remarks=lost), where=where)
     if build.scheme.split:
@@ -70,6 +77,8 @@ def _decide_word(build: Build, bound: Dynamics) -> Decision:
     except ModelError as fault:
         return Undecided((f"the word is not a step: {fault}",))
     except OtherFormError as why:
+        if (budget := _assemble_budget(build, bound)) and all(is_zero(x) for row in budget.D for x in row):
+            return _decide_budget(budget, build)
         return Proved(f"nothing is subtracted: {why}", (), (), (NOT_GIVEN_UP,))
     budget = _assemble_budget(build, bound)
     needed = require_values(

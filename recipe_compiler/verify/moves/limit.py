@@ -54,7 +54,7 @@ def decide_limit_of_cycle(cycle: Cycle, move: Move) -> Answer:
     undoing = [(k, one) for k, one in meeting if not _is_independent_draw(one)]
     if undoing or (meeting and isinstance(move, Cir)):
         return _undecided_by_moves(undoing or meeting, "")
-    if meeting and cycle.build.variant != "full":
+    if meeting and not cycle.build.has_exact_gradient:
         return _undecided_by_moves(meeting, " with minibatches")
     least = bound_order(split) if meeting else None
     if isinstance(least, Undecided):

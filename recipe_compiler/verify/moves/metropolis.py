@@ -165,7 +165,7 @@ def _unsupported_reasons(cycle: Cycle, move: Metropolis) -> tuple[str, ...]:
     """Return why the program cannot decide what this move preserves; empty where it can."""
     split, stages = cycle.split, cycle.stages
     declarations = split.subject.dynamics.declarations
-    if stages.build.variant != "full":
+    if not stages.build.has_exact_gradient:
         return (MINIBATCH,)
     if stages.build.target.gradient is not None and not stages.build.target.is_open:
         return (NO_U,)

@@ -103,7 +103,7 @@ def _refute_by_mean(
         is_accepted: whether the word is accepted or refused.
     """
     if (
-        cycle.build.variant != "full"
+        not cycle.build.has_exact_gradient
         or REFLECTED in cycle.split.numerical.values()
         or not _commutator_weights(cycle.split)
         or len(cycle.potential_blocks) != 1

@@ -117,7 +117,7 @@ def valued_subject(stages: Stages) -> Subject | None:
 
 def _assume_all_data(stages: Stages, found: Answer) -> Answer:
     """Return a proof with the assumption that steps use all data, if the build uses minibatches."""
-    if stages.build.variant == "full" or not isinstance(found.decision, Proved):
+    if stages.build.has_exact_gradient or not isinstance(found.decision, Proved):
         return found
     given = tuple(sorted({*found.decision.given, ALL_DATA}))
     return replace(found, decision=replace(found.decision, given=given))
