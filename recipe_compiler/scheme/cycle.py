@@ -66,6 +66,9 @@ def with_cycle(
     moves: list[Move] = []
     anew = any(isinstance(move, Beside) for move in build.scheme.cycle)
     accepted = any(isinstance(move, Metropolis) for move in build.scheme.cycle)
+    if build.W is not None and (anew or accepted):
+        hint = "leave `add` out, or every move that is accepted or refused, or moves that block by itself"
+        raise unsupported("noise that is added to the gradient, in a cycle with moves that take it without", hint)
     program, kick = _repeated(program, build.scheme)
     known = visible(derivation.dynamics.declarations, build.target.declarations.parameters)
     functions = _functions(build, declared)

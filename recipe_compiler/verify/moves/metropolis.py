@@ -166,7 +166,7 @@ def _unsupported_reasons(cycle: Cycle, move: Metropolis) -> tuple[str, ...]:
     split, stages = cycle.split, cycle.stages
     declarations = split.subject.dynamics.declarations
     if not stages.build.has_exact_gradient:
-        return (MINIBATCH,)
+        return (MINIBATCH if stages.build.W is None else "noise is added to the gradient",)
     if stages.build.target.gradient is not None and not stages.build.target.is_open:
         return (NO_U,)
     if split.scheme.keep:
