@@ -68,8 +68,9 @@ def errors_of(values: Array) -> Array:
     """
     from arviz_stats.base.array import array_stats
 
-    length = values.shape[1] // BATCHES
-    stretches = values[:, : length * BATCHES].reshape(values.shape[0] * BATCHES, length, -1).mean(axis=1)
+    count = min(BATCHES, values.shape[1])  # of many chains few draws each are looked at
+    length = values.shape[1] // count
+    stretches = values[:, : length * count].reshape(values.shape[0] * count, length, -1).mean(axis=1)
     by_stretches = stretches.std(axis=0, ddof=1) / np.sqrt(len(stretches))
     return np.maximum(cast("Any", array_stats).mcse(values, chain_axis=0, draw_axis=1, method="mean"), by_stretches)
 

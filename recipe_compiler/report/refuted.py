@@ -53,7 +53,12 @@ def mark_refuted(build: Build, report: Report) -> Build:
 
 
 def find_laws(build: Build) -> tuple[str, ...]:
-    """Return the energies H' of which a marked build leaves exp(-H') stationary; in words, if none is found."""
+    """Return the energies H' of which a marked build leaves exp(-H') stationary; in words, if none is found.
+
+    Nothing where the recipe's equation is run, which leaves exp(-H) stationary.
+    """
+    if not build.dynamics.as_claimed:
+        return ()
     (found,) = run_all(Work(partial(_list_searches, bind(build)), 1))
     if isinstance(found, Unfinished):
         return (f"the search for the law that it samples ended early: {found.reason}",)

@@ -288,9 +288,9 @@ def _sampled(build: Build, derivation: Derivation, sizes: Mapping[str, int] | No
 def _setting(build: Build, derivation: Derivation, sampled: SampledTarget) -> SchemeSetting:
     minibatch = build.variant == "minibatch"
     gradient = sampled.gradient(minibatch=minibatch)
-    if gradient.others and minibatch:
+    if gradient.others and not build.has_exact_gradient:
         found = f"found {sampled.potential} at {', '.join(gradient.places)}, expected it at one block"
-        problem = f"{found}: a batch makes noise of all"
+        problem = f"{found}: a batch, or what is added, makes noise of all"
         raise ModelError([Fault(build.source.place("variant"), "variant", problem, "write `variant: full`")])
     if build.control:
         with placed(build.source, "minibatch"):

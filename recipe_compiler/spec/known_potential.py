@@ -1,4 +1,4 @@
-"""U as a formula of the dynamics' block, where the target states it: in D and Q, and where H differentiates it.
+"""U as a formula of the block, where the target states it: in D, in Q, and where H scales it or differentiates it.
 
 The gradient of U is an array that a step is given. What D, Q or H make of U beside, its value, its Hessian, or its
 gradient as a factor of the noise, is computed by the formula of U, put in its place: what is proved of every U is
@@ -75,6 +75,13 @@ def _of_known(bound: Dynamics) -> Iterator[Formula]:
     """Yield the formulas in which U may stand as the target states it."""
     yield from (entry for matrix in (bound.D, bound.Q) for row in matrix or () for entry in row)
     yield from _of_calculus(bound.H)
+    yield from (term for term in terms_of(bound.H) if _is_multiplied(term, bound))
+
+
+def _is_multiplied(term: Formula, bound: Dynamics) -> bool:
+    """Whether a summand of H has U beside other blocks, whose slopes then have its value: s U(theta)."""
+    of = {name for f in bound.declarations.functions if f.name == bound.potential for name in f.of}
+    return _is_needed(term, bound) and not {*dependence(term).blocks} <= of
 
 
 def _is_needed(formula: Formula, bound: Dynamics) -> bool:
@@ -86,7 +93,10 @@ def _stated_in(build: Build, bound: Dynamics) -> Dynamics | None:
     if potential is None or any(f.home for f in bound.declarations.functions):
         return None
     by = replacing({bound.potential or "": potential})
-    is_known = [any(_is_needed(part, bound) for part in _of_calculus(term)) for term in terms_of(bound.H)]
+    is_known = [
+        _is_multiplied(term, bound) or any(_is_needed(part, bound) for part in _of_calculus(term))
+        for term in terms_of(bound.H)
+    ]
     H = [by.formula(term) if known else term for term, known in zip(terms_of(bound.H), is_known, strict=True)]
     parameters = by_name((*bound.declarations.parameters, *build.target.declarations.parameters))
     declared = replace(bound.declarations, parameters=tuple(parameters.values()))

@@ -22,7 +22,9 @@ from recipe_compiler.verdict import Refuted
 
 ROOT = Path(__file__).parents[2]
 PANEL = ROOT / "benchmarks" / "models"
-FOLDERS = ("specs/dynamics", "specs/builds", "tests/mutants", "tests/errata", "tests/recover", "tests/repair")
+FOLDERS = (
+    "specs/dynamics", "specs/builds", "specs/refuted", "tests/mutants", "tests/errata", "tests/recover", "tests/repair",
+)  # fmt: skip
 MODELS = ("benchmarks/models/builds", "tests/posteriors/builds")
 """Builds whose data decide whether their posterior is proper: these are decided with their data attached."""
 PATHS = [path for folder in (*FOLDERS, *MODELS) for path in sorted((ROOT / folder).rglob("*.yaml"))]
