@@ -24,6 +24,7 @@ from recipe_compiler.spec.schema_experiment import PlotEntry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from xarray import DataTree
 
 BINS = 80
@@ -72,15 +73,20 @@ def _bars(panel: "Axes", of: PlottedExperiment) -> None:
 
 
 def _lines(panel: "Axes", of: PlottedExperiment) -> None:
-    """Draw a column against the setting of a sweep, a line for each run, with two standard errors."""
+    """Draw a column against the setting of a sweep, with two standard errors; of runs without it, a level."""
     name, against = cast("str", of.plot.lines), of.plot.against
     for k, run in enumerate(dict.fromkeys(row.run for row in of.rows)):
         rows = [row for row in of.rows if row.run is run and f"{against}=" in row.label]
+        if not rows:
+            own = next(row for row in of.rows if row.run is run)
+            panel.axhline(own.figures[name].value, color=colour(k), linestyle="--", label=run.title)
+            continue
         x = [float(row.label.partition(f"{against}=")[2].partition(",")[0].rstrip("]")) for row in rows]
         figures = [row.figures[name] for row in rows]
         errors = [2.0 * np.nan_to_num(figure.error) for figure in figures]
         panel.errorbar(x, [figure.value for figure in figures], errors, marker="o", color=colour(k), label=run.title)
     panel.set_xscale("log")
+    _with_plain_numbers(panel.xaxis)
     panel.set_xlabel(against or "", fontsize=8)
     panel.set_ylabel(of.experiment.columns[name].title or name, fontsize=8)
 
@@ -140,8 +146,16 @@ def _scores(panel: "Axes", of: PlottedExperiment) -> None:
         panel.plot(group["gradients"], group[name], color=colour(k), label=label)
     panel.set_xscale("log")
     panel.set_yscale("log")
+    _with_plain_numbers(panel.xaxis)
+    _with_plain_numbers(panel.yaxis)
     panel.set_xlabel("gradients", fontsize=8)
     panel.set_ylabel(name, fontsize=8)
+
+
+def _with_plain_numbers(axis: "Axis") -> None:
+    """Label powers of ten without exponents, which need fonts of their own."""
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter("")
 
 
 KINDS: Mapping[str, Callable[["Axes", PlottedExperiment], None]] = {
