@@ -54,17 +54,16 @@ def _reference(score: Score, build: Build, data: Data, sizes: Mapping[str, int])
     if not isinstance(score.law, Law):
         return Reference(score, shares=_shares(score, edges, at))
     arguments = tuple(evaluate(one, at) for one in score.law.arguments)
-    for name, argument in zip(_POSITIVE.get(score.law.name, ()), arguments, strict=False):
-        if name and not (argument > 0).all():
-            raise RunError(f"scores.{score.name}: found {argument.min():g} as {name} of {score.law.name}, expected > 0")
-    if score.law.name == "Uniform" and not (arguments[0] < arguments[1]).all():
-        raise RunError(f"scores.{score.name}: found ends of Uniform out of order, expected a < b")
+    law, length = score.law.name, max(one.size for one in arguments[:1])
+    if not (np.abs(uniforms(law, np.full(length, 0.5), arguments) - 0.5) <= 0.5).all():
+        found = ", ".join(f"{np.ravel(one)[0]:g}{', ...' * (one.size > 1)}" for one in arguments)
+        raise RunError(f"scores.{score.name}: found {law}({found}), which is no distribution")
     if score.kind == "ks":
         return Reference(score, arguments)
-    below = uniforms(score.law.name, edges[:, None], arguments)[:, 0]
+    below = uniforms(law, edges[:, None], arguments)[:, 0]
     inside = float(below[-1] - below[0])
     if not inside > 0:
-        raise RunError(f"scores.{score.name}: found no mass of {score.law.name} in range, expected some")
+        raise RunError(f"scores.{score.name}: found no mass of {law} in range, expected some")
     return Reference(score, arguments, np.diff(below) / inside, 1.0 - inside)
 
 
@@ -90,13 +89,6 @@ def _shares(score: Score, edges: Array, at: Point) -> Array:
         raise RunError(f"scores.{score.name}: {found}, expected a number >= 0, above 0 somewhere in the range")
     mass = (density.reshape(places.shape) * weights * half).sum(axis=1)
     return mass / mass.sum()
-
-
-_POSITIVE: Mapping[str, tuple[str, ...]] = {
-    "Gamma": ("shape", "rate"), "InverseGamma": ("shape", "scale"), "Exponential": ("rate",),
-    "LogNormal": ("", "v"), "Beta": ("a", "b"), "Dirichlet": ("alpha", "b"),
-}  # fmt: skip
-"""The parameters of laws that are positive."""
 
 
 def uniforms(law: str, x: Array, arguments: tuple[Array, ...]) -> Array:
@@ -128,11 +120,11 @@ def uniforms(law: str, x: Array, arguments: tuple[Array, ...]) -> Array:
 
 
 _DISTRIBUTIONS: Mapping[str, Callable[..., Array]] = {
-    "Gamma": lambda s, x, shape, rate: s.gammainc(shape, np.maximum(rate * x, 0.0)),
+    "Gamma": lambda s, x, shape, rate: s.gammainc(shape, rate * np.maximum(x, 0.0)),
     "InverseGamma": lambda s, x, shape, scale: s.gammaincc(shape, scale / np.maximum(x, 0.0)),
-    "Exponential": lambda _, x, rate: -np.expm1(-np.maximum(rate * x, 0.0)),
+    "Exponential": lambda _, x, rate: -np.expm1(-rate * np.maximum(x, 0.0)),
     "LogNormal": lambda s, x, m, v: s.ndtr((np.log(np.maximum(x, 0.0)) - m) / np.sqrt(v)),
     "Beta": lambda s, x, a, b: s.betainc(a, b, np.clip(x, 0.0, 1.0)),
-    "Uniform": lambda _, x, a, b: np.clip((x - a) / (b - a), 0.0, 1.0),
+    "Uniform": lambda _, x, a, b: np.where(a < b, np.clip((x - a) / (b - a), 0.0, 1.0), np.nan),
 }
 """Distribution functions, entry by entry."""

@@ -214,8 +214,11 @@ UNABLE = {
     "negative": ({**FIRST, "law": "theta[0]"}, "found -5.9"),
     "zero": ({**FIRST, "law": "0*theta[0]"}, "found 0 as the density of theta[0]"),
     "no variance": ({**FIRST, "law": "N(0, -1)"}, "not positive definite"),
-    "no shape": ({"ks": "both", "law": "Gamma(m[1], 1)"}, "found -1 as shape of Gamma"),
-    "no interval": ({"ks": "both", "law": "Uniform(1, 1)"}, "found ends of Uniform out of order"),
+    "no shape": ({"ks": "both", "law": "Gamma(m[1], 1)"}, "found Gamma(-1, 1), which is no distribution"),
+    "no rate": ({"ks": "exp(theta)", "law": "Exponential(m)"}, "found Exponential(1, ...), which is no distribution"),
+    "no scale": ({"ks": "both", "law": "LogNormal(0, m[1])"}, "found LogNormal(0, -1), which is no distribution"),
+    "no b": ({**FIRST, "law": "Beta(1, m[1])"}, "found Beta(1, -1), which is no distribution"),
+    "no interval": ({"ks": "both", "law": "Uniform(1, 1)"}, "found Uniform(1, 1), which is no distribution"),
     "no mass": ({**FIRST, "law": "Gamma(1, 1)", "range": [-3, -2]}, "found no mass of Gamma"),
 }
 
