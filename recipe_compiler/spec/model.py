@@ -666,7 +666,7 @@ class Schedule:
     def in_the_limit(self) -> str:
         """What averages weighted by eps_t tend to as chains grow (Teh, Thiery, Vollmer 2016, for SGLD); "" if constant.
 
-        Theirs needs eps_t -> 0 and sum eps_t = oo; Robbins and Monro (1951) ask for sum eps_t**2 < oo as well.
+        Theirs needs eps_t -> 0 and sum eps_t = oo; Welling and Teh (2011) ask for sum eps_t**2 < oo as well.
         """
         means = "averages weighted by eps_t tend to those of exp(-H) (Teh, Thiery, Vollmer 2016, for SGLD)"
         if self.name == "power" and self.c > 0.5:
