@@ -21,7 +21,7 @@ from recipe_compiler.spec.yaml_nodes import Mapping, Scalar, rewritten
 
 NOT_OF_BLOCKS = ("name", "use", "split", "keep", "draw", "slice", "left", "cir", "code", "keeps", "steps", "every")
 """Entries of a scheme that name no block of the dynamics."""
-BY_BLOCK = ("refresh", "flip", "involution", "of")
+BY_BLOCK = ("refresh", "flip", "involution", "of", "scale")
 """Those whose keys are blocks of the dynamics."""
 
 Renamed = Table[str, str]

@@ -98,6 +98,19 @@ def test_chains_sample_gamma_laws(shape: str, change: tuple[str, ...], far: bool
     assert off > 20.0 if far and shape == "1, 1" else off < 6.0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["", "0.2 - theta_v1_0"])
+def test_a_density_that_stays_at_0_is_that_of_reflected_langevin_steps(fault: str) -> None:
+    """exp(-theta): without reflection nothing keeps it."""
+    own = OWN.replace(", r: {shape: d}", "").replace(" + sum(r**2/m)/2", "")
+    own = own.replace("[[0, 0], [0, C]]", "[[C]]").replace("[[0, -I], [I, 0]]", "[[0]]")
+    changes = [("-theta_v1_0 if", f"{fault} if")] if fault else []
+    run = {"step_size": 0.0025, "chains": 64, "draws": 1100, "warmup": 100, "thin": 400, "seed": 6}
+    found = kept(drawn(built(noise="[[1, 0], [0, 2]]", own=own), *changes, **run))
+    off = max(errors_off(found, [1.0, 1.0]), errors_off(found**2, [2.0, 2.0]))
+    assert off > 10.0 if fault else off < 5.0
+
+
 SGRLD = """
 dynamics: mirrored_gamma
 parameters: {alpha: {value: [1/2, 1, 2]}, n: {value: [3, 0, 2]}}

@@ -115,7 +115,7 @@ init: {theta: 0}
 run: {step_size: 0.01}
 """
 SCHEMES = {
-    "{name: sequential_euler, order: [r, theta]}": "r_, theta_",
+    "{name: sequential_euler, order: [r, theta], scale: {r: 1/2, theta: 1/2}}": "r_, theta_",
     "{cycle: [refresh: {r: 9/10}, metropolis: {split: [B/2, A, B/2], flip: {r: -r}}]}": (
         "refresh: {r_: 9/10}, metropolis: {split: [B/2, A, B/2], steps: 1, flip: {r_: -r_}}"
     ),

@@ -20,7 +20,7 @@ from recipe_compiler.spec.known_potential import state_potential
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Undecided
 from recipe_compiler.verify.builds.in_build import decided_by_kinds
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary
@@ -39,9 +39,7 @@ def boundary_in(build: Build, bound: Dynamics) -> Answer:
     stated = bind_potential(average_data(build), bound)
     if not isinstance(of_any.decision, Undecided) or stated is None:
         return of_any
-    found = _decide_flux(stated, bind(stated))
-    is_open = build.target.declarations.data and isinstance(found.decision, Refuted)  # for other data
-    return of_any if is_open else replace(found, where=of_any.where)
+    return replace(_decide_flux(stated, bind(stated)), where=of_any.where)
 
 
 def average_data(build: Build) -> Build:
