@@ -70,31 +70,36 @@ class Results:
 
     def text(self) -> str:
         """Return all as JSON, numbers in six digits; from it `read_results` makes the same."""
-        return json.dumps(_rounded(asdict(self)), indent=1) + "\n"
+        head = json.dumps({"quick": self.quick, "made": dict(self.made)})[:-1]
+        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(_kept(one))}" for name, one in self.records.items())
+        return f'{head}, "records": {{\n{lines}\n}}}}\n'
 
 
 def _machine() -> str:
     return f"{os.cpu_count()} cores of {processor().partition(' ')[0]}"
 
 
-def _rounded(value: Any) -> Any:
-    match value:
-        case float():
-            return float(f"{value:.6g}") if math.isfinite(value) else None
-        case dict():
-            return {key: _rounded(one) for key, one in value.items() if one not in ("", (), [])}
-        case _:
-            return value
+def _kept(record: Record) -> dict[str, Any]:
+    """Return what JSON holds of a record: a figure as its words, or as its number and its error."""
+    figures = {name: one.words or [*map(_rounded, (one.value, one.error))] for name, one in record.figures.items()}
+    return {name: one for name, one in asdict(record).items() if one} | {"figures": figures}
+
+
+def _rounded(value: float) -> float | None:
+    return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
 def read_results(path: Path) -> Results:
     """Return what `Results.text` wrote. Raises RunError for another file."""
 
-    def number(kept: Any) -> Any:
-        return {name: math.nan if one is None else one for name, one in kept.items()}
+    def figure(kept: Any) -> Figure:
+        if isinstance(kept, str):
+            return Figure(math.nan, words=kept)
+        value, error = (math.nan if one is None else one for one in kept)
+        return Figure(value, error)
 
     def record(figures: Any, **others: Any) -> Record:
-        return Record(figures={name: Figure(**number(one)) for name, one in figures.items()}, **others)
+        return Record(figures={name: figure(one) for name, one in figures.items()}, **others)
 
     try:
         kept: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -194,7 +199,7 @@ def _key(run: ExperimentRun, settings: RunSettings) -> str:
     columns = {name: vars(column) for name, column in run.columns.items()}
     own = (run.entry.allow, bool(run.entry.for_.stated), None if build is None else digest(build))
     parts = (compiler(), repr(own), repr(settings), repr(columns), *files)
-    return sha256("\n".join(parts).encode()).hexdigest()
+    return sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -279,7 +284,7 @@ def _record(
         ahead = forecast_run(ready, prepared.plan)
         effort.tell(f"{name}: {ahead.says[0] if ahead.says else 'no forecast'}")
     effort.say(f"{name}: drawing")
-    place = effort.folder / f"{name}.{key[:12]}.checkpoint"
+    place = effort.folder / f"{name}.{key}.checkpoint"
     kept = Checkpoint(place, ready.run.facts) if is_alone else None
     bars = effort.bars(settings.chains, settings.warmup + settings.draws) if is_alone else nullcontext(unwatched)
     with kept or nullcontext(), bars as watch:
