@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from xarray import DataTree
 
-BINS = 80
 GRID = 120
 """Points along each axis of a grid of contours."""
 
@@ -101,16 +100,6 @@ def _boxes(panel: "Axes", of: PlottedExperiment) -> None:
     panel.set_xticks(range(len(of.rows)), of.titles, fontsize=7)
 
 
-def _densities(panel: "Axes", of: PlottedExperiment) -> None:
-    """Draw histograms of a coordinate, a line for each run."""
-    drawn = {name: coordinates(tree)[cast("str", of.plot.densities)].ravel() for name, tree in of.trees.items()}
-    low, high = np.quantile(np.concatenate([*drawn.values()]), [0.001, 0.999])
-    for k, (name, draws) in enumerate(drawn.items()):
-        heights, edges = np.histogram(draws, BINS, (low, high), density=True)
-        panel.stairs(heights, edges, color=colour(k), label=name)
-    panel.set_xlabel(of.plot.densities or "", fontsize=8)
-
-
 def _contours(panel: "Axes", of: PlottedExperiment) -> None:
     """Draw contours of U over two coordinates, one unit apart, and the first draws of one chain of each run."""
     x, y = of.plot.contours
@@ -162,7 +151,6 @@ KINDS: Mapping[str, Callable[["Axes", PlottedExperiment], None]] = {
     "bars": _bars,
     "lines": _lines,
     "boxes": _boxes,
-    "densities": _densities,
     "contours": _contours,
     "scores": _scores,
 }

@@ -118,7 +118,6 @@ class PlotEntry(Part):
     lines: Annotated[Name | None, "a column against the setting `against`"] = None
     against: Name | None = None
     boxes: Annotated[list[Name], "columns that are quantiles, from the lowest to the highest"] = []
-    densities: Annotated[Text | None, "a coordinate: histograms of its draws"] = None
     contours: Annotated[list[Text], "two coordinates: contours of U, and the first draws of one chain"] = []
     points: Annotated[Count, "of `contours`"] = 10
     scores: Annotated[Name | None, "a score along the chain"] = None
