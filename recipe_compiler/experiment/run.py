@@ -24,6 +24,7 @@ from recipe_compiler.errors import RunError, VerificationError
 from recipe_compiler.experiment.document import Experiment, ExperimentRun, cells_of, label
 from recipe_compiler.experiment.statistics import Figure, FinishedRun, fact_of, figure_of
 from recipe_compiler.pipeline import conclude, draw, make_ready, prepare_run
+from recipe_compiler.report.refuted import mark_refuted
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.chains import Watch
 from recipe_compiler.run.checkpoint import Checkpoint
@@ -215,8 +216,11 @@ class _Prepared:
     def of(cls, run: ExperimentRun, build: Build, settings: RunSettings, cache: Cache) -> "_Prepared":
         allow, build = run.entry.allow is not None, with_data(build)
         report = check_once(build, cache)
-        _demand(run.name, report, allow_undecided=allow)
-        plan, report = plan_run(build, report, allow_undecided=allow, cache=cache)
+        if run.entry.allow == "refuted" and report.verdict is Verdict.REFUTED:
+            plan = Plan(mark_refuted(build, report), ())
+        else:
+            _demand(run.name, report, allow_undecided=allow)
+            plan, report = plan_run(build, report, allow_undecided=allow, cache=cache)
         if plan.doubts:
             raise RunError("\n".join((plan.refusal, *plan.doubts)))
         prepare = partial(_prepared_run, plan.build, report, allow_undecided=allow, cache=cache)
@@ -282,7 +286,8 @@ def _record(
     if is_alone:
         effort.say(f"{name}: forecasting what the step samples")
         ahead = forecast_run(ready, prepared.plan)
-        effort.tell(f"{name}: {ahead.says[0] if ahead.says else 'no forecast'}")
+        mark = "" if ready.run.build.mark is None else "refuted: "
+        effort.tell(f"{mark}{name}: {ahead.says[0] if ahead.says else 'no forecast'}")
     effort.say(f"{name}: drawing")
     place = effort.folder / f"{name}.{key}.checkpoint"
     kept = Checkpoint(place, ready.run.facts) if is_alone else None
