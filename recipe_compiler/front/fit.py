@@ -56,8 +56,9 @@ class Fit(DataTree):
     """The draws of a run: an `xarray.DataTree` as ArviZ reads it, with what is known of the run.
 
     Groups `posterior` of the chains that stand, `diverged_posterior` of others, `sample_stats`, `auxiliary`,
-    `log_likelihood`, `log_prior`, `constant_data`, `warmup_...`, `scores` where the build has some, and `forecast`: mean,
-    sd, sd of the target and autocorrelation of each coordinate by the step made linear at the mode, where it can be.
+    `log_likelihood`, `log_prior`, `constant_data`, `warmup_...`, `scores` where the build has some, and `forecast`:
+    mean, sd, sd of the target and autocorrelation of each coordinate by the step made linear at the mode, where it can
+    be.
     """
 
     __slots__ = ()
@@ -93,8 +94,8 @@ class Fit(DataTree):
         ----------
         *kinds : str
             Some of `traces`, `ranks` (flat where chains agree: Vehtari and others 2021), `forest`, `pairs`,
-            `autocorrelations` and `sds`, the last two beside what was forecast, `energies`, `scores`, and `predictive`: data
-            that the model would give beside those observed. By default all that there are.
+            `autocorrelations` and `sds`, the last two beside what was forecast, `energies`, `scores`, and `predictive`:
+            data that the model would give beside those observed. By default all that there are.
 
         Raises
         ------
