@@ -179,9 +179,7 @@ def show_comparison(comparison: "RunComparison") -> None:
         table.add_row(*named, *worth)
     out.print(table)
     for run in comparison.runs:
-        heads = "; ".join(claim.partition(": ")[0] for claim in run.refuted.splitlines())
-        mark = f"a negative control, refuted ({heads}): " if heads else ""
-        out.print(Text(plain(f"{mark}{run.file}: {run.trust or 'its trust is not known'}")), soft_wrap=True)
+        out.print(Text(plain(f"{run.file}: {run.trust or 'its trust is not known'}")), soft_wrap=True)
     for name in dict.fromkeys(name for run in comparison.runs for name in run.scores):
         own = (f"{says_score(run.scores[name])} ({run.file})" for run in comparison.runs if name in run.scores)
         out.print(Text(plain(f"score {name}: {'; '.join(own)}")), soft_wrap=True)

@@ -96,7 +96,8 @@ def applicable(d: Documents) -> list[tuple[str, str]]:
     word = d.scheme.get("claims") or {}
     stated = ("order", "palindrome", "gradients", "configurational")
     facts |= {key: word.get(key) not in (None, "", "false") for key in stated}
-    facts |= {"full": d.build.get("variant") == "full", "use": d.parts.get("use")}
+    added = (d.build.get("gradient_noise") or {}).get("add", "0") != "0"
+    facts |= {"full": d.build.get("variant") == "full" and not added, "use": d.parts.get("use")}
     facts["word"] = d.step and d.step.get("name") not in equations.EULER
     facts |= {"cycle": d.cycle, "-cycle": not d.cycle, "step": d.step or not d.cycle}
     facts |= {k: any(k in m for m in d.cycle) for k in ("refresh", "draw", "cir", "involution", "metropolis")}

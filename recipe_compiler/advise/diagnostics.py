@@ -136,6 +136,8 @@ class Summary:
     @property
     def trust(self) -> str:
         """Whether to trust the numbers, and on what grounds, in one line."""
+        if self.known.refuted:
+            return f"trust: no, {self.known.refuted}"
         if self.doubts:
             why = "for the reason above" if len(self.doubts) == 1 else f"for the {len(self.doubts)} reasons above"
             return f"trust: no, {why}"

@@ -49,8 +49,8 @@ class Forecast:
     variant: str = "minibatch"
     measured: PilotFigures | None = None
     """What it says, where pilot chains of a plan found it."""
-    subtracts: bool = False
-    """Whether a V is subtracted: a chain with exact gradients then has too little noise by that."""
+    beside: str = ""
+    """What counts as of the step size: noise that is added, a V that is subtracted."""
     bends: bool = False
     """Whether U is far from quadratic one sd away from the mode, so that its curvature there does not tell sds."""
     mode: Mode | None = None
@@ -91,7 +91,7 @@ class Forecast:
         width = self.width
         of_noise = width.temperature - 1.0 - width.of_step
         noise = f"minibatch noise {_known(of_noise):+.2g}, " if self.variant != "full" else ""
-        of_step = f"step size{' and V subtracted' if self.subtracts else ''} {_known(width.of_step):+.2g}"
+        of_step = f"step size{self.beside} {_known(width.of_step):+.2g}"
         first = (
             f"forecast: effective temperature {width.temperature:.3g} ({noise}{of_step}); "
             f"posterior sd {_wide(width.factors[width.worst])} at most ({self.names[width.worst]})"
@@ -251,5 +251,6 @@ def forecast(sampler: Sampler) -> Forecast:
     cures = tuple(cures_of(linearized, width.off, of_step=width.of_step)) if width.off > WIDE else ()
     return Forecast(
         width, "", cures, potential_block(build), names, around, module.contiguous, stable, module.variant, bends=bends,
-        subtracts=not is_zero(build.V), mode=mode, autocorrelations=autocorrelations,
+        beside=" and noise added" * (build.W is not None) + " and V subtracted" * (not is_zero(build.V)), mode=mode,
+        autocorrelations=autocorrelations,
     )  # fmt: skip

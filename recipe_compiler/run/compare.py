@@ -39,8 +39,6 @@ class StoredRun:
     trust: str
     scores: Mapping[str, Mapping[str, float]]
     """Score to its value by all draws, its error and its floor."""
-    refuted: str
-    """The refuted claims of a negative control, line by line; empty of any other run."""
     rows: Mapping[str, Mapping[str, float]]
     """Coordinate to its numbers, over chains that are finite to their end."""
 
@@ -166,6 +164,5 @@ def stored_run(path: Path) -> StoredRun:
         seconds=float(attributes.get("processor_seconds", np.nan)),
         trust=str(attributes.get("trust", "")),
         scores=final_scores(tree),
-        refuted=str(attributes.get("refuted", "")),
         rows={row.name: dict(zip(COLUMNS, row.values, strict=True)) for row in posterior_numbers(tree).rows},
     )

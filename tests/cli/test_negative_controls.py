@@ -105,7 +105,7 @@ def test_a_marked_run_is_repeated_and_compared_as_one(folder: Path) -> None:
     again = recipe("rerun", "runs/naive.nc", "--allow-refuted", folder=folder)
     assert (again.code, "refuted: the draws of runs/naive.nc again, bit for bit" in again.out) == (1, True)
     out = recipe("compare", "runs/naive.nc", "runs/again/naive.nc", folder=folder).out
-    assert out.count("a negative control, refuted (the claimed drift equals the derived drift; ") == 2
+    assert out.count("trust: no, a negative control, run by the claimed equation") == 2
 
 
 def test_the_emitted_file_says_that_it_is_refuted(folder: Path) -> None:

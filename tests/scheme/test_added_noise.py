@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from answers import answer, expect
+from certificates import made, rejected, said, sealed
 from letters import FRICTION, MASS, NIL, ONE, SEQUENTIAL, SIGMA, K, langevin
 from read_back import read_back
 from scipy.linalg import expm, solve_discrete_lyapunov
@@ -100,6 +101,18 @@ def test_the_budget_is_about_what_is_added() -> None:
         assert refuted["v.T @ D @ v"] == "0"
     negative = NOISE.replace("W}", '"-W"}')
     expect(answer(noisy(SEQUENTIAL, negative), "gradient_noise"), "refuted")
+
+
+@pytest.mark.parametrize("scheme", [SEQUENTIAL, "{name: baoab}"])
+def test_a_certificate_is_rechecked_with_what_is_added(scheme: str) -> None:
+    words = "cannot read what a word subtracts" if "baoab" in scheme else "rechecked"
+    assert words in said(made(noisy(scheme)))["noise_budget"]
+
+
+def test_a_budget_that_is_spent_is_not_rechecked_as_held() -> None:
+    whole = made(noisy())
+    whole["documents"]["build"]["gradient_noise"]["add"] = "100*W"
+    assert rejected(sealed(whole))
 
 
 FAULTS = {
