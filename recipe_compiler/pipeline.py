@@ -64,6 +64,8 @@ READ_BACK = "read-back"
 """Entries of the cache: that these texts were read back, and are what was verified."""
 MOST_READ = 1000
 """A text that has a larger size in it would be read at that size, some 2 ms for each entry: it is not made."""
+MOST_SOLVED = 3
+"""The same where it solves equations, of which each entry sums up matrices of that size."""
 
 __all__ = [
     "compile_build", "conclude", "derive", "draw", "estimate", "load", "make_ready", "prepare_run",
@@ -191,7 +193,8 @@ def _for_its_sizes(build: Build, derivation: Derivation, stated: Derivation) -> 
     sizes = {names.get(name, name): number for name, number in build.sizes}
     shipped = rename(program, sizes)
     kernel = schedule(shipped, lower(shipped))
-    if kernel.chunked or max(sizes.values(), default=0) > MOST_READ:
+    most = MOST_SOLVED if any(shift.implicit for shift in step.shifts) else MOST_READ
+    if kernel.chunked or max(sizes.values(), default=0) > most:
         # the text for every size, which is read back, is as fast: a chunk has any length, and what a long loop counts
         # to does not matter (1500 coordinates: 1.02 times the time)
         shipped, kernel = program, schedule(program, lower(program))

@@ -282,7 +282,7 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
             return _before(defined, atom, defined.rows)
         case Applied() if defined.is_constant(atom) and (defined.ahead or not indices(atom)):
             return _ahead(defined, atom, variables, "of_constants", constant=True)
-        case Applied() if 2 <= len(indices(atom)) < len(scope) and not any(map(of_row, indices(atom))):
+        case Applied() if len(scope) >= max(3, len(indices(atom)) + 1) and not any(map(of_row, indices(atom))):
             return _ahead(defined, atom, variables, "of_state", constant=defined.is_constant(atom))
         case Applied() if defined.ahead and scope and not indices(atom):
             return _ahead(defined, atom, variables, "of_state", constant=False)

@@ -26,6 +26,7 @@ from recipe_compiler.program.loops import (
     Times,
 )
 from recipe_compiler.program.program import EPS, ITERATIONS, TOLERANCE, Shift
+from recipe_compiler.program.traverse import names_in
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Index, Tensor
 
@@ -35,7 +36,8 @@ MINUS = Constant(Fraction(-1))
 def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement, ...], tuple[Array, ...]]:
     """Return the loops of an implicit shift, the arrays that they need, and the definitions after them.
 
-    Everything that the rate needs is computed in every iteration, and forgotten after the last one.
+    What the rate needs of the unknown is computed in every iteration, all else before the first, and all of it is
+    forgotten after the last one.
     """
     if shift.slope is None:
         raise CompilerError(f"{shift.new} is no equation")
@@ -43,10 +45,11 @@ def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement,
     loops = defined.loops(shift.block.shape.sizes)
     at = entry_at(loops)
     rate = at_loops(defined, shift.rate, loops)
-    for_rate, after = defined.computed(before)[0], len(defined.changing)
+    after = len(defined.changing)
     name, left, matrix = defined.named((f"{shift.new}_other", f"residual_{shift.new}", f"matrix_{shift.new}"))
     built = _matrix(defined, shift.slope, shift.block.shape.sizes, matrix)
     old, new, other, residual = Ref(shift.old, at), Ref(shift.new, at), Ref(name, at), Ref(left, at)
+    fixed, for_rate, for_slope = _fixed_and_varying(defined, shift.new, before, after)
     compared = Ref(CHANGE), Ref(SIZE)
     body = (
         *for_rate,
@@ -54,7 +57,7 @@ def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement,
         *nested(loops, (Invoke("_progress", (*compared, old, new, other), compared),)),
     )
     advance = (
-        *defined.computed(after)[0],
+        *for_slope,
         *built,
         *nested(loops, (Assign(residual, plus((other, Times((MINUS, new))))),)),
         Invoke("_solve", (matrix, left)),
@@ -68,7 +71,21 @@ def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement,
     arrays = (Array(name, sizes), Array(left, sizes), Array(matrix, (sizes[0], sizes[0])))
     own = (*arrays, *defined.computed(before)[1])
     defined.forget(before)
-    return (says, *guess, Iterate(ITERATIONS, TOLERANCE, body, advance, first)), own
+    return (says, *guess, *fixed, Iterate(ITERATIONS, TOLERANCE, body, advance, first)), own
+
+
+def _fixed_and_varying(
+    defined: Definitions, unknown: str, before: int, after: int
+) -> tuple[tuple[Statement, ...], tuple[Statement, ...], tuple[Statement, ...]]:
+    """Return what computes arrays free of the unknown, then what computes the others: for a rate, for its slope."""
+    varying = {unknown}
+    fixed, for_rate, for_slope = list[Statement](), list[Statement](), list[Statement]()
+    for place, definition in enumerate(defined.changing[before:], before):
+        names = names_in(definition.body)
+        is_fixed = varying.isdisjoint(names)
+        varying |= set() if is_fixed else {definition.array.name}
+        (fixed if is_fixed else for_rate if place < after else for_slope).extend(definition.body)
+    return tuple(fixed), tuple(for_rate), tuple(for_slope)
 
 
 def _matrix(defined: Definitions, slope: Tensor, sizes: tuple[Size, ...], name: str) -> tuple[Statement, ...]:

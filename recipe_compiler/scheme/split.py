@@ -26,6 +26,7 @@ from recipe_compiler.splitting.gradient_noise import OtherFormError, Subtraction
 from recipe_compiler.splitting.pieces import Piece, list_pieces
 from recipe_compiler.splitting.reflection import list_momenta, reflect_at_zero
 from recipe_compiler.splitting.split_by import list_selections, split_by
+from recipe_compiler.tensor.expand_factors import opened
 from recipe_compiler.tensor.terms import Coordinate, Tensor
 
 
@@ -124,7 +125,7 @@ class _Step:
                 continue
             slope = None
             if change.implicit and not change.turns:  # for an iteration: where it is not defined any value may stand
-                slope = c.diff(rate, Coordinate(block.name, col_slots(block)), almost_everywhere=True)
+                slope = opened(c, c.diff(rate, Coordinate(block.name, col_slots(block)), almost_everywhere=True))
             solved = new if slope is not None and slope.terms else {}  # what holds no z is no equation
             moves.append(
                 Shift(

@@ -46,7 +46,8 @@ from recipe_compiler.program.rename import renamed
 from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_degree, is_frozen
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
-from recipe_compiler.tensor.terms import Coordinate, Tensor
+from recipe_compiler.tensor.expand_factors import opened
+from recipe_compiler.tensor.terms import Base, Coordinate, Tensor
 
 ORDER = 2
 """The weak order of both."""
@@ -141,7 +142,7 @@ def _change_in_turn(
 
     def half(name: str, *, implicit: bool, turns: int = 0) -> Change:
         rate = tuple(
-            c.scale(f, share / 2) if block.name == name else zero
+            _multiply_out(c, c.scale(f, share / 2)) if block.name == name else zero
             for block, f, zero in zip(blocks, piece.drift, zero_vector(c, blocks), strict=True)
         )
         return Change((name,), rate, zero_matrix(c, blocks), implicit=implicit, turns=turns)
@@ -153,6 +154,21 @@ def _change_in_turn(
         half(q, implicit=True, turns=for_q),
         half(p, implicit=False),
     )
+
+
+def _multiply_out(c: Calculus, rate: Tensor) -> Tensor:
+    """Return a rate with matrix sums multiplied out where they are applied.
+
+    d (X.T W X)_jk v_j v_k costs n d**3 operations entry by entry, and n d as sums over (X v)_p**2.
+    """
+    parts: list[Tensor] = []
+    for term in rate.terms:
+        match term.factors:
+            case ((Base(arg), exponent),) if exponent == 1:
+                parts.append(c.scale(arg, term.coefficient))
+            case _:
+                parts.append(Tensor(rate.free, (term,)))
+    return opened(c, c.add(c.zero(*rate.free), *parts)) if c.rules.stated else rate
 
 
 def _has_gradient_drift(derivation: Derivation, piece: Piece, block: Block) -> bool:
