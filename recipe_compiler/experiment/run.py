@@ -56,6 +56,8 @@ class Record:
     """Why there are no draws."""
     seconds: float = 0.0
     """Processor time of the draws."""
+    verdict: str = ""
+    """That of the build, where it is not proved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def _machine() -> str:
 def _kept(record: Record) -> dict[str, Any]:
     """Return what JSON holds of a record: a figure as its words, or as its number and its error."""
     figures = {name: one.words or [*map(_rounded, (one.value, one.error))] for name, one in record.figures.items()}
-    return {name: one for name, one in asdict(record).items() if one} | {"figures": figures}
+    return {name: one for name, one in asdict(record).items() if one or name == "key"} | {"figures": figures}
 
 
 def _rounded(value: float) -> float | None:
@@ -107,7 +109,8 @@ def read_results(path: Path) -> Results:
         records = {name: record(**own) for name, own in kept.pop("records").items()}
         return Results(records, **kept)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise RunError(f"{path}: found no results of an experiment, expected those that it wrote: {error}") from error
+        problem = f"found no results of an experiment, expected those that it wrote ({error}): remove the file"
+        raise RunError(f"{path}: {problem}") from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -313,4 +316,5 @@ def _record(
     if is_alone:
         save(tree, effort.folder / f"{name}.nc")
         shutil.rmtree(place, ignore_errors=True)
-    return Record(key, figures, trust, doubts, "", draws.processor_seconds)
+    verdict = "" if prepared.report.verdict is Verdict.PROVED else prepared.report.verdict.value
+    return Record(key, figures, trust, doubts, "", draws.processor_seconds, verdict)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -178,6 +179,17 @@ def trust_word(trust: str) -> str:
     return trust.removeprefix("trust: ").replace(",", " ").partition(" ")[0]
 
 
+def _command_of(report: Report, build: Build | None) -> str:
+    if build is None:
+        return f"check {report.name}"
+    if shipped(build.name, ("build",)):
+        return f"run {report.name}"
+    path = Path(build.source.file).resolve()
+    if path.parent.name != "refuted":
+        return f"experiment {path.stem}"
+    return f"run specs/refuted/{path.name} --allow-refuted"
+
+
 def fact_of(fact: str, report: Report, build: Build | None, trust: str) -> Figure:
     """Return in words what is known of a build, or of a document that is checked alone."""
     match fact:
@@ -185,10 +197,8 @@ def fact_of(fact: str, report: Report, build: Build | None, trust: str) -> Figur
             words = report.name
         case "verdict":
             words = report.verdict.value
-        case "command" if build is None or shipped(build.name, ("build",)):
-            words = f"`recipe {'check' if build is None else 'run'} {report.name}`"
         case "command":
-            words = "this one"
+            words = f"`recipe {_command_of(report, build)}`"
         case "trust":
             words = trust_word(trust)
         case _:

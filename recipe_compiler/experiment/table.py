@@ -164,7 +164,8 @@ def _remark(row: TableRow) -> str:
     best = row.run.entry.best
     failed = next((record.failed for record in row.records if record.failed), "")
     chosen = "" if best is None else f"best {best.over}: {', '.join(f'{v:g}' for v in sorted(set(row.chosen)))}"
-    control = {"refuted": "negative control", "undecided": "claims are undecided"}.get(row.run.entry.allow or "", "")
+    verdict = next((record.verdict for record in row.records), "")
+    control = {"refuted": "refuted: a negative control", "undecided": "claims are undecided"}.get(verdict, "")
     return "; ".join(filter(None, (row.run.entry.missing, control, chosen, failed)))
 
 

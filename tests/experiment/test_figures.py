@@ -117,7 +117,12 @@ def test_a_figure_is_shown_with_the_digits_that_are_known(figure: Figure, text: 
 def test_results_come_back_from_their_text(tmp_path: Path) -> None:
     from recipe_compiler.experiment.run import read_results
 
-    found = Results({"A": Record("k", {"sd": Figure(1.25, math.nan), "v": Figure(math.nan, words="proved")}, "yes")})
+    found = Results(
+        {
+            "A": Record("k", {"sd": Figure(1.25, math.nan), "v": Figure(math.nan, words="proved")}, "yes"),
+            "B": Record("", {}),
+        }
+    )
     path = tmp_path / "results.json"
     path.write_text(found.text())
     again = read_results(path)
