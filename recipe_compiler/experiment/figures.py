@@ -43,7 +43,7 @@ class PlottedExperiment:
     @cached_property
     def trees(self) -> Mapping[str, "DataTree"]:
         """The draws of the runs that the picture shows and that are kept."""
-        files = {row.label: self.folder / f"{row.label}.nc" for row in self.rows}
+        files = {row.title: self.folder / f"{row.label}.nc" for row in self.rows}
         return {name: stored(file) for name, file in files.items() if file.is_file()}
 
     @property
@@ -107,7 +107,7 @@ def _contours(panel: "Axes", of: PlottedExperiment) -> None:
     spread = [np.concatenate([own[k].ravel() for own in paths.values()]) for k in (0, 1)]
     axes = [np.linspace(*np.quantile(own, [0.0005, 0.9995]), GRID) for own in spread]
     across, up = np.meshgrid(*axes)
-    build = next(run.build for run in of.experiment.runs if run.build is not None and run.name in paths)
+    build = next(run.build for run in of.experiment.runs if run.build is not None and run.title in paths)
     heights = potential_on(build, np.stack([across.ravel(), up.ravel()], axis=1)).reshape(across.shape)
     heights -= heights.min()
     panel.contour(across, up, heights, levels=np.arange(0.5, 6.0), colors=GREY, linewidths=0.5)
