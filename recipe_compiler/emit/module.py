@@ -20,7 +20,9 @@ from recipe_compiler.emit.print_chain import (
 )
 from recipe_compiler.emit.print_lanes import has_lanes, lanes_arguments, print_run_lanes, print_step_lanes
 from recipe_compiler.emit.print_procedure import (
+    APART,
     INLINED,
+    LONG,
     LOOP,
     print_prepare,
     print_procedure,
@@ -275,7 +277,8 @@ def _stepping(program: Program, kernel: Kernel) -> Iterator[Iterator[str]]:
     for procedure in (kernel.potential, kernel.rest, kernel.sums, *kernel.draws):
         if procedure is not None and procedure.name not in program.functions:
             yield print_procedure(procedure, LOOP if kernel.registers else INLINED)
-    yield print_procedure(kernel.step, LOOP)
+    there_and_back = program.cycle is not None and any(move.is_solved for move in program.cycle.accepted)
+    yield print_procedure(kernel.step, LOOP, APART if there_and_back else LONG)
     if kernel.cycle is not None:
         yield print_procedure(kernel.cycle, LOOP)
     if program.rest:

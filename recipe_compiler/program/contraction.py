@@ -55,6 +55,7 @@ from recipe_compiler.tensor.terms import (
     Term,
 )
 
+ZERO = Constant(Fraction(0))
 Factors = tuple[Factor, ...]
 Scope = tuple[Index, ...]
 """The indices of the loops that an expression stands in."""
@@ -209,15 +210,54 @@ def _define(defined: Definitions, name: str, group: Factors, bound: Index, every
     variables = defined.variables((*over, bound, *(index for index in everything if of_row(index))))
     datum = defined.rows if len(over) < len(everything) else None
     target = Ref(name, (*((datum.position,) if datum else ()), *(variables[index] for index in over)))
-    value = _product(defined, ONE, group, (*everything, bound), variables)
-    # summed in a scalar: an element of an array could be aliased, and would be stored at every iteration
-    total = Ref("total") if target.at else target
-    summing = (Assign(total, Constant(Fraction(0))), For(variables[bound], bound.size, (Increment(total, value),)))
-    store = (Assign(target, total),) if target.at else ()
-    body = nested(tuple((index, variables[index]) for index in over), (*summing, *store))
+    inner = next((index for index in reversed(over) if _is_by_rows(defined, group, index, bound)), None)
+    if inner is None or datum or constant or not defined.solves:
+        value = _product(defined, ONE, group, (*everything, bound), variables)
+        # summed in a scalar: an element of an array could be aliased, and would be stored at every iteration
+        total = Ref("total") if target.at else target
+        summing = (Assign(total, ZERO), For(variables[bound], bound.size, (Increment(total, value),)))
+        store = (Assign(target, total),) if target.at else ()
+        body = nested(tuple((index, variables[index]) for index in over), (*summing, *store))
+    else:
+        body = _add_rows(defined, target, group, (bound, inner), variables)
     sizes = (*((datum.count,) if datum else ()), *(index.size for index in over))
     body = (datum.loop(body),) if datum else body
     defined.having(Array(name, sizes), body, constant=constant, of_datum=datum is not None)
+
+
+def _is_by_rows(defined: Definitions, group: Factors, index: Index, bound: Index) -> bool:
+    """Whether all factors with an index are entries of rows that it runs along, of any length, one for each `bound`."""
+    own = [_transposed(defined, atom, (bound, index)) for atom, _ in group if index in indices(atom)]
+    along = all(isinstance(atom, Component) and atom.at == (bound, index) for atom in own)
+    return along and isinstance(index.size, str)
+
+
+def _transposed(defined: Definitions, atom: Atom, at: tuple[Index, Index]) -> Atom:
+    """Return the entry of a symmetric matrix with its slots in the order of `at`."""
+    turns = isinstance(atom, Component) and atom.name in defined.symmetric and atom.at == at[::-1]
+    return replace(atom, at=at) if turns and isinstance(atom, Component) else atom
+
+
+def _add_rows(
+    defined: Definitions, target: Ref, group: Factors, at: tuple[Index, Index], variables: Variables
+) -> tuple[Statement, ...]:
+    """Return loops that add up multiples of rows: the innermost runs along them, so that it vectorises.
+
+    sum_k A_ki w_k B_kj is, for every i and k, A_ki w_k times the row B_k. Each entry is summed in the order of k.
+    """
+    bound, inner = at
+    group = tuple((_transposed(defined, atom, at), exponent) for atom, exponent in group)
+    rows = tuple(factor for factor in group if inner in indices(factor[0]))
+    others = tuple(factor for factor in group if factor not in rows)
+    scope = tuple(index for index in variables if not of_row(index))
+    outer = tuple((index, variables[index]) for index in scope if index not in at)
+    along, total = ((inner, variables[inner]),), Ref("total")
+    times_row = times(ONE, (total, *product_of(defined, rows, scope, variables)))
+    added = (
+        Assign(total, _product(defined, ONE, others, scope, variables)),
+        *nested(along, (Increment(target, times_row),)),
+    )
+    return nested(outer, (*nested(along, (Assign(target, ZERO),)), For(variables[bound], bound.size, added)))
 
 
 def _before(defined: Definitions, atom: Applied, rows: Rows) -> Ref:
@@ -282,7 +322,9 @@ def _value(defined: Definitions, atom: Atom, scope: Scope, variables: Variables)
             return _before(defined, atom, defined.rows)
         case Applied() if defined.is_constant(atom) and (defined.ahead or not indices(atom)):
             return _ahead(defined, atom, variables, "of_constants", constant=True)
-        case Applied() if len(scope) >= max(3, len(indices(atom)) + 1) and not any(map(of_row, indices(atom))):
+        case Applied() if len(scope) >= max(2 if defined.solves else 3, len(indices(atom)) + 1) and not any(
+            map(of_row, indices(atom))
+        ):
             return _ahead(defined, atom, variables, "of_state", constant=defined.is_constant(atom))
         case Applied() if defined.ahead and scope and not indices(atom):
             return _ahead(defined, atom, variables, "of_state", constant=False)

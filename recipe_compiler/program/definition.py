@@ -102,6 +102,8 @@ class Definitions:
     """The rows a gradient reads, while one is lowered."""
     ahead: bool = False
     """Whether a function of numbers of the state is computed ahead of the loop that it stands in."""
+    solves: bool = False
+    """Whether a step solves equations: what an iteration computes is done again and again."""
     meanings: tuple[tuple[object, str], ...] = ()
     """What names stand for, so that what is alike is computed once."""
     triangles: frozenset[str] = frozenset()

@@ -117,7 +117,7 @@ class _Lowered:
                 case Noise(name):
                     self.noises[name] = lower_noise(defined, statement, program.parameters)
                 case Shift(implicit=True):
-                    body, own = lower_implicit(defined, statement)
+                    body, own = lower_implicit(defined, statement, keeps=_is_refused(program))
                     self.local += own
                 case Shift():
                     noise = self.noises.get(statement.noise)
@@ -135,6 +135,12 @@ class _Lowered:
             if isinstance(one, Invoke) and one.procedure == name:
                 (filled,) = call(procedure, dict(zip(*one.arguments, strict=True)))
                 self.body[place] = replace(filled, targets=one.targets)
+
+
+def _is_refused(program: Program) -> bool:
+    """Whether a state with an entry that is not a number is never taken: by trajectories that are accepted by H."""
+    moves = program.cycle.trajectories if program.cycle else ()
+    return bool(moves) and all(move.metropolis for move in moves)
 
 
 def _propagated(defined: Definitions, propagator: Propagator) -> None:
@@ -172,7 +178,8 @@ def started(program: Program) -> Definitions:
     triangles, definite = (frozenset(_of_sets(program, sets)) for sets in (FACTORS, DEFINITE))
     return Definitions(
         (constants | {EPS}) - varied, symmetric, frozenset(taken | values), singletons=single, triangles=triangles,
-        definite=definite, calculus=calculus(Declarations((), program.parameters)), fields=fields,
+        definite=definite, solves=any(shift.implicit for shift in program.shifts),
+        calculus=calculus(Declarations((), program.parameters)), fields=fields,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 With G(x) = x - old - eps rate(x), an iteration solves (1 - eps d rate/dx) dx = -G(x) and sets x to x + dx.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 
 from recipe_compiler.errors import CompilerError
@@ -33,11 +34,15 @@ from recipe_compiler.tensor.terms import Index, Tensor
 MINUS = Constant(Fraction(-1))
 
 
-def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement, ...], tuple[Array, ...]]:
+def lower_implicit(
+    defined: Definitions, shift: Shift, *, keeps: bool
+) -> tuple[tuple[Statement, ...], tuple[Array, ...]]:
     """Return the loops of an implicit shift, the arrays that they need, and the definitions after them.
 
-    What the rate needs of the unknown is computed in every iteration, all else before the first, and all of it is
-    forgotten after the last one.
+    What the rate needs of the unknown is computed in every iteration, all else before the first. What follows may read
+    both (`keeps`), as the last iteration is left before the unknown moves on; but an equation without a solution leaves
+    one entry that is not a number, and what was computed of numbers, so that a step has to be refused for that entry.
+    All else is forgotten.
     """
     if shift.slope is None:
         raise CompilerError(f"{shift.new} is no equation")
@@ -69,8 +74,11 @@ def lower_implicit(defined: Definitions, shift: Shift) -> tuple[tuple[Statement,
     first = Ref(shift.new, (0,) * len(at))
     sizes = shift.block.shape.sizes or (1,)
     arrays = (Array(name, sizes), Array(left, sizes), Array(matrix, (sizes[0], sizes[0])))
-    own = (*arrays, *defined.computed(before)[1])
-    defined.forget(before)
+    after = after if keeps else before
+    own = (*arrays, *defined.computed(after)[1])
+    defined.forget(after)
+    # what is kept is computed already
+    defined.changing = (*defined.changing[:before], *(replace(d, body=()) for d in defined.changing[before:]))
     return (says, *guess, *fixed, Iterate(ITERATIONS, TOLERANCE, body, advance, first)), own
 
 
