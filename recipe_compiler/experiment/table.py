@@ -209,7 +209,8 @@ def _judged(claim: ClaimEntry, figure: Callable[[Operand | None], Figure]) -> Ju
     verdict = next(one for one in (DIFFERS, OPEN, AGREES) if one in verdicts)
     shown = [text if read_operand(text) == Operand(number=one.value) else f"{text} {shown_figure(one)}"
              for text, one in zip(texts, figures, strict=True)]  # fmt: skip
-    return JudgedClaim(claim.says, (" > " if claim.larger else " = ").join(shown), verdict)
+    sign = (" > " if claim.times == 1 else f" > {claim.times} x ") if claim.larger else " = "
+    return JudgedClaim(claim.says, sign.join(shown), verdict)
 
 
 def _compared(claim: ClaimEntry, one: Figure, other: Figure) -> str:

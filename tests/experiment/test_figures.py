@@ -136,3 +136,8 @@ def test_a_run_that_is_doubted_is_told(write: Write, doubts: tuple[str, ...], to
     experiment: Experiment = read_experiment(write())
     found = results({"HMC": (1.0, 0.1)}, trust="trust: yes" if not doubts else "trust: no", doubts=doubts)
     assert bool(unexpected_trust(experiment, found)) is told
+
+
+def test_a_claim_shows_by_how_many_times_a_figure_is_to_be_larger(write: Write) -> None:
+    found = results({"HMC": (1.05, 0.01), **sweep(a1=1.0, a2=1.02)})
+    assert " > 2 x SGLD" in judge_claims(read_experiment(write()), found)[1].found
