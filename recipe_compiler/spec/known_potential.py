@@ -19,6 +19,7 @@ from recipe_compiler.formula.build import add, negate, nodes
 from recipe_compiler.formula.declaration import Block, by_name
 from recipe_compiler.formula.expression import Apply, Entry, Explicit, Formula, Number, Role, Symbol
 from recipe_compiler.formula.orders import terms_of
+from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
@@ -38,12 +39,28 @@ def with_known_potential(build: Build) -> tuple[Build, Dynamics]:
     Both are as they were where none of these have U, and where the target has data, or states no formula. A size of the
     block that the target states as a number is that number.
     """
-    bound = bind(build)
+    bound = bind_with_potential(build)
     if not any(_is_needed(formula, bound) for formula in _of_known(bound)):
         return build, bound
     fixed = _at_fixed_sizes(build, bound)
     known = _stated_in(fixed, bind(fixed))
     return (build, bound) if known is None else (fixed, known)
+
+
+def bind_with_potential(build: Build) -> Dynamics:
+    """Return the bound dynamics of a build; of a complete H whose word moves the block of U by U, with its formula.
+
+    A flow of dx = -D grad U dt + sqrt(2D) dW is known of some U alone: of a lognormal law, say.
+    """
+    bound = bind(build)
+    held = bound.declarations.blocks_of(bound.potential)
+    places = [n for n, block in enumerate(bound.declarations.blocks) if block.name in held]
+    if not (build.is_complete and build.scheme.split and any(not is_zero((bound.D or ())[n][n]) for n in places)):
+        return bound
+    potential = state_potential(build, bound)
+    return (
+        bound if potential is None else replace(bound, H=replacing({bound.potential or "": potential}).formula(bound.H))
+    )
 
 
 def with_bound_potential(build: Build) -> Build:

@@ -7,6 +7,7 @@ from typing import Any
 
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.bind import bind
+from recipe_compiler.spec.known_potential import bind_with_potential
 from recipe_compiler.spec.model import (
     Build,
     Cir,
@@ -114,7 +115,7 @@ def bind_build(build: Build) -> BoundBuild:
     """Return a build as its claims take it."""
     wide = leave_abstract(build)
     wider = None if wide is build else BoundBuild(Stages(wide, bind(wide)))
-    return BoundBuild(Stages(build, bind(build)), wider)
+    return BoundBuild(Stages(build, bind_with_potential(build)), wider)
 
 
 def decide_any_metric_first(decide: Decide, bound: BoundBuild) -> Answer:

@@ -251,6 +251,14 @@ COMPLETE: dict[str, tuple[str, str, float, int, np.ndarray, np.ndarray]] = {
         "kappa: {value: 1}, m: {value: [0, 1/2]}, v: {value: 1/4}", "euler", 0.002, 500,
         LOGNORMAL, LOGNORMAL * math.sqrt(math.expm1(0.25)),
     ),
+    "exponential_ou, by its flow": (
+        "kappa: {value: 2}, m: {value: [0, 1/2]}, v: {value: 1/4}", "split: [O]", 1.0, 1,
+        LOGNORMAL, LOGNORMAL * math.sqrt(math.expm1(0.25)),
+    ),
+    "ornstein_uhlenbeck": (
+        "kappa: {value: 2}, m: {value: [0, 1/2]}, v: {value: 1/4}", "split: [O]", 1.0, 1,
+        np.array([0.0, 0.5]), np.full(2, 0.5),
+    ),
     "mirrored_gamma": (
         "alpha: {value: [3, 4, 3]}, n: {value: [5, 8, 4]}", "euler", 0.002, 500,
         10 * SHARES / 27, np.sqrt(110 * SQUARES - (10 * SHARES / 27) ** 2),
@@ -276,7 +284,8 @@ for _name, (_target, _weight, _sd) in OF_POTENTIAL.items():
 def test_dynamics_with_a_complete_h_sample_it(name: str) -> None:
     values, scheme, eps, thin, mean, sd = COMPLETE[name]
     dynamics = f"name: whole\ndynamics: {name.partition(',')[0]}"
-    text = f"{dynamics}\nparameters: {{{values}}}\nscheme: {{name: {scheme}}}\nvariant: full\n"
+    how = scheme if ":" in scheme.partition(",")[0] else f"name: {scheme}"
+    text = f"{dynamics}\nparameters: {{{values}}}\nscheme: {{{how}}}\nvariant: full\n"
     own = document(f"{text}run: {{step_size: {eps}, thin: {thin}, draws: 3000, warmup: 100, chains: 4, seed: 1}}\n")
     module = compile_build(own)
     draws = sample(load_text(module.name, module.loaded), own, own.run, Data(()))
