@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.advise.bulk import STEEPEST, STEEPEST_EVEN, UNEVEN, curvatures
-from recipe_compiler.advise.moments import AGREE, LEAST, bulk_shares, least_share, r_hats, shrunk
+from recipe_compiler.advise.moments import AGREE, LEAST, least_share, r_hats, shrunk
 from recipe_compiler.advise.pilots import Moved, Pilots, joined
 from recipe_compiler.advise.roles import Open, ParameterRole
 from recipe_compiler.advise.search import matched
@@ -25,6 +25,7 @@ from recipe_compiler.advise.stuck import STUCK, least_accepted
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.differences import is_definite
 from recipe_compiler.run.map_estimate import Slope
+from recipe_compiler.run.posterior_numbers import effective_size
 from recipe_compiler.run.sample import unsaid
 from recipe_compiler.spec.fields import MOST_STEPS
 
@@ -255,7 +256,7 @@ def _precision(draws: Array, before: Array) -> Array:
         return before
     if before.ndim == 1:
         return inverse(variances)
-    effective = float(np.median(np.nan_to_num(bulk_shares(late), nan=0.0))) * len(flat)
+    effective = float(np.median(np.nan_to_num(effective_size(late, relative=True), nan=0.0))) * len(flat)
     A = min((root(before), unit(len(variances), diagonal=False)), key=partial(_unlikely, flat))
     covariance = shrunk(flat @ A, max(effective, 1.0))
     return symmetric(A @ np.linalg.inv(covariance) @ A.T) if is_definite(covariance) else before

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.run.differences import is_definite
+from recipe_compiler.run.posterior_numbers import effective_size
 
 Array = NDArray[np.float64]
 
@@ -91,20 +92,8 @@ def effective_shares(draws: Array) -> Array:
 
     ESS as in Vehtari et al. (2021). Ranks do not see how seldom chains go far out, which means and sds depend on.
     """
-    from arviz_stats.base.array import array_stats
-
-    ess = cast("Any", array_stats).ess
-    tails = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="tail", prob=TAILS))
-    spread = np.atleast_1d(ess(draws, chain_axis=0, draw_axis=1, method="sd"))
-    return np.minimum(bulk_shares(draws), np.minimum(tails, spread) / (draws.shape[0] * draws.shape[1]))
-
-
-def bulk_shares(draws: Array) -> Array:
-    """Return effective draws per draw by coordinate, of the bulk alone; chains x draws x coordinates."""
-    from arviz_stats.base.array import array_stats
-
-    found = cast("Any", array_stats).ess(draws, chain_axis=0, draw_axis=1, method="bulk")
-    return np.atleast_1d(found) / (draws.shape[0] * draws.shape[1])
+    ways: tuple[dict[str, object], ...] = ({}, {"method": "tail", "prob": TAILS}, {"method": "sd"})
+    return np.min([effective_size(draws, relative=True, **way) for way in ways], axis=0)
 
 
 def least_share(draws: Array) -> float:

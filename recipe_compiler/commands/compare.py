@@ -1,13 +1,12 @@
 """`recipe compare`."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from recipe_compiler.commands.exit_code import ExitCode
-from recipe_compiler.commands.run_json import SCHEMA_VERSION, finite
-from recipe_compiler.display import say, show_comparison
+from recipe_compiler.commands.run_json import say_json
+from recipe_compiler.display import show_comparison
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.compare import RunComparison, compared, stored_run
 
@@ -18,7 +17,7 @@ def compare_runs(files: Sequence[str], *, as_json: bool) -> ExitCode:
         raise RunError("found one run, expected two or more files that `recipe run` wrote")
     comparison = compared([stored_run(Path(file)) for file in dict.fromkeys(files)])
     if as_json:
-        say(json.dumps(finite(_plain(comparison)), allow_nan=False))
+        say_json(_plain(comparison))
     else:
         show_comparison(comparison)
     return ExitCode.DOUBTFUL if comparison.contradictions else ExitCode.PROVED
@@ -29,5 +28,5 @@ def _plain(comparison: RunComparison) -> dict[str, object]:
         {**asdict(run), "least_ess": run.least_ess, "per_second": run.per_second, "r_hat": run.r_hat}
         for run in comparison.runs
     ]
-    found = {"schema_version": SCHEMA_VERSION, "runs": runs, "apart": [asdict(one) for one in comparison.apart]}
-    return {**found, "limit": comparison.limit, "contradictions": comparison.contradictions}
+    apart = [asdict(one) for one in comparison.apart]
+    return {"runs": runs, "apart": apart, "limit": comparison.limit, "contradictions": comparison.contradictions}

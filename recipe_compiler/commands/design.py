@@ -1,6 +1,5 @@
 """`recipe design`: which D and Q explore a target faster."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,16 +14,16 @@ from recipe_compiler.advise.design import (
     map_of,
     ranked,
 )
+from recipe_compiler.advise.draw_designs import draw_designs
 from recipe_compiler.cache import open_cache
 from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.commands.outputs import demand_folder
-from recipe_compiler.commands.run_json import SCHEMA_VERSION, refusals_said
+from recipe_compiler.commands.run_json import refusals_said, say_json
 from recipe_compiler.display import say, show_rows
 from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
-from recipe_compiler.plots.designs import draw_designs
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import Pictures
 from recipe_compiler.run.progress import Stages
@@ -78,7 +77,7 @@ def design_target(
             Pictures({"design": draw_designs(Path(target).stem, first)}).write(plots)
         if as_json:
             rows = [_plain(one) for one in (*first, *others)]
-            say(json.dumps({"schema_version": SCHEMA_VERSION, "target": target, "samplers": rows}))
+            say_json({"target": target, "samplers": rows})
         else:
             _show(first, others)
     return ExitCode.PROVED
@@ -89,7 +88,7 @@ def show_map(*, as_json: bool) -> ExitCode:
     designs = [design_of(own) for name in names("dynamics") if isinstance(own := load(name), Dynamics)]
     if as_json:
         rows = [{"name": one.name, "D": one.D.value, "Q": one.Q.value} for one in designs]
-        say(json.dumps({"schema_version": SCHEMA_VERSION, "samplers": rows}))
+        say_json({"samplers": rows})
         return ExitCode.PROVED
     cells = map_of(designs)
     headings = ("", *(f"Q: {Q.value}" for Q in Varies))
@@ -141,11 +140,10 @@ def _show(first: Sequence[Design], others: Sequence[Design]) -> None:
 
 
 def _plain(one: Design) -> dict[str, object]:
-    known = one.plan is not None
     return {
         "name": one.name, "D": one.D.value, "Q": one.Q.value, "step": one.step,
-        "gradients_per_effective_draw": one.gradients if known else None,
-        "steps_per_effective_draw": one.steps if known else None,
+        "gradients_per_effective_draw": one.gradients,
+        "steps_per_effective_draw": one.steps,
         "sds_off": one.bias, "by": one.by, "why_not": one.why_not,
     }  # fmt: skip
 

@@ -23,14 +23,14 @@ SCHEMA_VERSION = 1
 
 def say_plan(plan: Plan, report: Report) -> None:
     """Print what was chosen, and the build with it."""
-    _say({**_of_report(report), "faults": (), "plan": plan.says, "doubts": plan.doubts, "build": plan.yaml(Path())})
+    say_json({**_of_report(report), "faults": (), "plan": plan.says, "doubts": plan.doubts, "build": plan.yaml(Path())})
 
 
 def say_run(run: Run, plan: Plan, draws: Draws, summary: Summary, left_out: Sequence[str], path: Path) -> None:
     """Print what a run found."""
     diagnostics = summary.known
     rows = [{"name": row.name, **dict(zip(COLUMNS, row.values, strict=True))} for row in summary.rows]
-    _say(
+    say_json(
         {
             **_of_report(run.report),
             "faults": (),
@@ -68,7 +68,7 @@ def say_verdict(report: Report) -> None:
     """Print why a build is not run that is refuted, or undecided."""
     guilty = [f for f in report.findings if f.required and f.verdict is not Verdict.PROVED]
     faults = tuple({"where": report.file, "entry": f.id, "problem": f.verdict.value, "hint": ""} for f in guilty)
-    _say({**_of_report(report), "faults": faults})
+    say_json({**_of_report(report), "faults": faults})
 
 
 def _of_report(report: Report) -> dict[str, object]:
@@ -92,7 +92,7 @@ def say_faults(file: str, faults: Sequence[Fault]) -> None:
         {"where": str(fault.where), "entry": fault.entry, "problem": fault.problem, "hint": fault.hint}
         for fault in faults
     )
-    _say({"name": file, "verdict": None, "faults": listed})
+    say_json({"name": file, "verdict": None, "faults": listed})
 
 
 def _faults(error: Exception) -> Sequence[Fault]:
@@ -110,7 +110,8 @@ def _faults(error: Exception) -> Sequence[Fault]:
             return [Fault(Place(""), "run", str(error))]
 
 
-def _say(found: dict[str, object]) -> None:
+def say_json(found: dict[str, object]) -> None:
+    """Print one JSON object with the version of its schema, without a mark, and null for every number that is none."""
     found = {"schema_version": SCHEMA_VERSION, **cast("dict[str, object]", finite(found))}
     say_object(json.dumps(found, allow_nan=False))
 

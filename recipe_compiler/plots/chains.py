@@ -9,6 +9,7 @@ import numpy as np
 
 from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, forecast_of, slowest
 from recipe_compiler.plots.panels import GREY, colour, sheet
+from recipe_compiler.run.posterior_numbers import effective_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,11 +89,7 @@ def _ranks(sheets: int, panel: "Axes", one: PlottedCoordinate) -> str:
 
 def _effective(draws: Array) -> float:
     """Return the effective draws of one chain, each looked at alone: chains that are apart leave it what it is."""
-    from arviz_stats.base.array import array_stats
-
-    with np.errstate(all="ignore"):
-        each = [float(cast("Any", array_stats).ess(line[None], chain_axis=0, draw_axis=1)) for line in draws]
-    return max(1.0, float(np.nanmean(each)))
+    return max(1.0, float(np.nanmean([effective_size(line[None]) for line in draws])))
 
 
 def autocorrelations(tree: "DataTree") -> "Figure":

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import RunError
 from recipe_compiler.run.posterior_numbers import (
     LEAST_DRAWS,
+    coordinates,
     draws_in_time,
     posterior_numbers,
     stored_standing,
@@ -65,10 +66,10 @@ def coordinates_of(tree: "DataTree") -> tuple[PlottedCoordinate, ...]:
         kind = f"a chain whose draws are finite to its end, and {LEAST_DRAWS} of them or more"
         raise RunError(f"found none to make a picture of, expected {kind}")
     chains = list(over.chains)
-    warmup = {key: values[chains] for key, values in _flat(tree, "warmup_posterior").items()}
+    warmup = {key: values[chains] for key, values in coordinates(tree, "warmup_posterior").items()}
     none, in_time = np.empty((len(chains), 0)), draws_in_time(tree, posterior.sizes["draw"])
     numbers = posterior_numbers(tree)
-    moving = compress(_flat(tree, "posterior").items(), varying(tree))
+    moving = compress(coordinates(tree).items(), varying(tree))
     return tuple(
         PlottedCoordinate(
             row.name, warmup.get(key, none), draws, row.value("sd"), row.value("mcse_sd"), row.effective,
@@ -84,18 +85,6 @@ def slowest(every: Sequence[PlottedCoordinate], most: int, heading: str) -> tupl
     if len(order) < len(every):
         heading += f" ({most} of {len(every)} coordinates: those with the fewest effective draws)"
     return tuple(every[k] for k in sorted(order)), heading
-
-
-def _flat(tree: "DataTree", group: str) -> dict[tuple[str, int], Array]:
-    """Return a group's variables, entry by entry, as `[chain, draw]`."""
-    if group not in tree.children:
-        return {}
-    found: dict[tuple[str, int], Array] = {}
-    for name, array in cast("Any", tree[group]).data_vars.items():
-        values = array.transpose("chain", "draw", ...).to_numpy()
-        entries = values.reshape(*values.shape[:2], -1)
-        found |= {(str(name), k): entries[:, :, k] for k in range(entries.shape[2])}
-    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from recipe_compiler.errors import RunError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000")
@@ -55,6 +56,12 @@ def sheet(heading: str, count: int, *, height: float = 2.2, columns: int = COLUM
         panel.tick_params(labelsize=8)
     figure.suptitle(heading, fontsize=10)
     return Sheet(figure, panels[:count])
+
+
+def with_plain_numbers(axis: "Axis") -> None:
+    """Label powers of ten without exponents, which need fonts of their own."""
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter("")
 
 
 def colour(chain: int) -> str:

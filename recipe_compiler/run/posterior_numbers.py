@@ -269,6 +269,29 @@ def columns_of(array: Any) -> NDArray[np.float64]:
     return values.reshape(*values.shape[:2], math.prod(values.shape[2:]))
 
 
+def coordinates(tree: "DataTree", group: str = "posterior") -> dict[str, NDArray[np.float64]]:
+    """Return the draws `[chain, draw]` of every coordinate of a group, named as in a summary: `tau`, `theta[0]`."""
+    from arviz_base.labels import BaseLabeller
+    from arviz_base.sel_utils import xarray_var_iter
+
+    entries = xarray_var_iter(tree[group].to_dataset(), skip_dims={"chain", "draw"}) if group in tree.children else ()
+    named = ((BaseLabeller().make_label_flat(name, of, at), draws) for name, of, at, draws in entries)
+    return {name: np.asarray(draws, dtype=float) for name, draws in named}
+
+
+def effective_size(draws: NDArray[np.float64], **how: object) -> NDArray[np.float64]:
+    """Return the effective sample size of `[chain, draw]`, or of each coordinate of `[chain, draw, coordinate]`.
+
+    Args:
+        draws: of a quantity.
+        how: the method and its arguments, as ArviZ takes them: in bulk if left out.
+    """
+    from arviz_stats.base.array import array_stats
+
+    with np.errstate(all="ignore"):
+        return np.asarray(cast("Any", array_stats).ess(draws, chain_axis=0, draw_axis=1, **how))
+
+
 def draw_weights(tree: "DataTree", draws: int) -> NDArray[np.float64] | None:
     """Return the step sizes of the draws after warmup, their weights in averages; None where all are the same."""
     if "sample_stats" not in tree.children or "step_size" not in cast("Any", tree["sample_stats"]):

@@ -25,7 +25,7 @@ from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.run.chain import Array
 from recipe_compiler.run.energies import LARGEST, at_draws
 from recipe_compiler.run.gradients import of_state
-from recipe_compiler.run.posterior_numbers import SCORES, draw_weights, stored_standing
+from recipe_compiler.run.posterior_numbers import SCORES, draw_weights, effective_size, stored_standing
 from recipe_compiler.run.sample import Draws, laid_out_fields
 from recipe_compiler.run.score_laws import Reference, uniforms
 from recipe_compiler.run.stages import Ready
@@ -133,7 +133,7 @@ def _ks(one: Reference, drawn: Array, parts: Parts) -> tuple[Array, dict[str, fl
     law = cast("Law", one.score.law)
     flat = uniforms(law.name, drawn.reshape(*drawn.shape[:2], -1), one.arguments)
     columns = np.moveaxis(flat, 2, 0)
-    worth = [_effective(own) for own in columns]
+    worth = effective_size(flat)
     floor = math.sqrt(math.pi / 2.0) * math.log(2.0) * float(np.mean(1.0 / np.sqrt(worth)))
     return np.mean([parts.kolmogorov_smirnov(own.ravel()) for own in columns], axis=0), {"floor": floor}
 
@@ -150,7 +150,7 @@ def _kl(one: Reference, drawn: Array, parts: Parts) -> tuple[Array, dict[str, fl
     with np.errstate(all="ignore"):
         found = rel_entr(counts / counts.sum(axis=-1, keepdims=True), shares).sum(axis=-1)
     ends = np.linspace(0.0, 1.0, INTERVALS + 1)
-    worth = 1.0 / np.mean([1.0 / _effective(drawn, method="local", prob=own) for own in pairwise(ends)])
+    worth = 1.0 / np.mean([1.0 / effective_size(drawn, method="local", prob=own) for own in pairwise(ends)])
     known = {"floor": (np.count_nonzero(worth * shares >= 1.0) - 1) / (2.0 * worth)}
     known["outside"] = 1.0 - counts[0, -1].sum() / parts.weight.sum()
     return found, known | ({} if math.isnan(one.beyond) else {"law_outside": one.beyond})
@@ -179,12 +179,3 @@ def _log_predictive(ready: Ready, states: Sequence[Array], parts: Parts) -> tupl
     if not any(DENSITIES[one.name].discrete for one in stated if one.entry == "log_likelihood"):
         return found, {}
     return found, {"perplexity": math.exp(-found[0, -1])}
-
-
-def _effective(values: Array, **how: object) -> float:
-    """Return the effective sample size of `[chain, draw]`, NaN where there is none."""
-    from arviz_stats.base.array import array_stats
-
-    with np.errstate(all="ignore"):
-        found = float(cast("Any", array_stats).ess(values, chain_axis=0, draw_axis=1, **how))
-    return found if found > 0.0 else math.nan

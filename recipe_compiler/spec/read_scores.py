@@ -4,13 +4,12 @@ from collections.abc import Mapping as Table
 from dataclasses import replace
 
 from recipe_compiler.formula import tree
-from recipe_compiler.formula.build import parts
+from recipe_compiler.formula.build import replaced
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.elaborate import Scope
 from recipe_compiler.formula.expression import Formula, Role, Symbol
-from recipe_compiler.formula.rebuild import tidy
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
@@ -86,7 +85,7 @@ def _law(entry: Entry, of: Formula, known: Declarations, declared: Declarations,
     parsed = entry.tree()
     name = parsed.name if isinstance(parsed, tree.Call) else ""
     if is_density and name not in FAMILIES and name not in DENSITIES:
-        density = _with_value(entry.formula(Scope(known), SCALAR), of)
+        density = replaced(entry.formula(Scope(known), SCALAR), {of: VALUE}.get)
         if others := [block for block in dependence(density).blocks if block != VALUE.name]:
             raise entry.refused(f"found `{others[0]}` in the density of {text(of)}, expected a function of it alone")
         return density
@@ -104,8 +103,3 @@ def _block(law: str, of: Formula) -> Block:
         return Block(text(of), of.shape, Domain(DomainName.INTERVAL, UNIT), Constraint.SIMPLEX)
     domain = next(iter(sorted(domains)), Domain().name)
     return Block(text(of), of.shape, Domain(domain, UNIT if law == "Beta" else ()))
-
-
-def _with_value(formula: Formula, of: Formula) -> Formula:
-    """Return a formula with `VALUE` in the place of a quantity."""
-    return VALUE if formula == of else tidy(formula, [_with_value(part, of) for part in parts(formula)])
