@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.pipeline import compile_build
 from recipe_compiler.run.chain import LANES, Inputs, advance, start_chain
 from recipe_compiler.run.data import Data, Field
@@ -13,8 +13,6 @@ from recipe_compiler.run.load_module import Emitted, load_text
 from recipe_compiler.run.sample import prepare_inputs
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build
-
-Array = NDArray[np.float64]
 
 BUILDS = Path(__file__).parent / "builds"
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from recipe_compiler.formula.arrays import Array
 
 TURN_SECONDS = 0.06
 """How long a turn should take; at least one call is made in every turn."""

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 from racing import Contestant
 
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.data import Field as Column
 from workloads.workload import Field, Workload
@@ -19,8 +20,6 @@ from workloads.workload import Field, Workload
 ROWS, ENTRIES, ALPHA = 1000, 10, 0.5
 EPS, BATCH, THIN, DRAWS = 0.1, 100, 20, 256
 UNITS = ENTRIES * THIN * DRAWS
-
-Array = NDArray[np.float64]
 
 
 def scir() -> Workload:

@@ -23,13 +23,13 @@ from recipe_compiler.advise.search import matched
 from recipe_compiler.advise.spread import MANY, decimals, eigenvalues, inverse, root, symmetric, times, unit
 from recipe_compiler.advise.stuck import STUCK, least_accepted
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.differences import is_definite
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.posterior_numbers import effective_size
 from recipe_compiler.run.sample import unsaid
 from recipe_compiler.spec.fields import MOST_STEPS
 
-Array = NDArray[np.float64]
 Chains = NDArray[np.bool_]
 """A mask over chains."""
 

@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.moments import AGREE, effective_shares, r_hats
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.run.sample import unsaid
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Target
-
-Array = NDArray[np.float64]
 
 LAST = 400
 """Draws of each chain that are looked at where the time is over."""

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.moments import shrunk
 from recipe_compiler.advise.pilots import CHAINS, Pilots, Settings
@@ -26,10 +25,9 @@ from recipe_compiler.advise.spread import decimals, times
 from recipe_compiler.advise.steepness import AWAY, TURNS, bent_at, extent
 from recipe_compiler.advise.suggestions import rounded
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.differences import curvature
 from recipe_compiler.run.map_estimate import Slope
-
-Array = NDArray[np.float64]
 
 WINDOWS = (100, 200, 400, 800)
 """Draws of a chain in each window, one time of the bulk apart; the first quarter is not looked at."""

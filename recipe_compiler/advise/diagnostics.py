@@ -19,8 +19,8 @@ from recipe_compiler.advise.stein import BLOWN_UP, OF_EXACT, SMALL, Departures
 from recipe_compiler.advise.stuck import STUCK, least_accepted
 from recipe_compiler.advise.suggestions import WIDE
 from recipe_compiler.advise.tails import NO_ERROR, NO_SD, Tail, heavy_tails
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.program.step_stats import ACCEPTANCE, INVOLUTION_ACCEPTANCE, IRREVERSIBLE, TOO_FEW, UNSOLVED
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.posterior_numbers import (
     LEAST_DRAWS,
     MAX_R_HAT,

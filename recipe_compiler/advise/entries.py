@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.roles import Open, ParameterRole, open_parameters
 from recipe_compiler.advise.spread import MANY, decimals, symmetric
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.shapes import Kind, Shape
 from recipe_compiler.run.initial import stated_blocks
@@ -20,8 +20,6 @@ from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.schema_build import OF_AUTO
 from recipe_compiler.spec.to_yaml import Entry, number, restated
 from recipe_compiler.spec.yaml_reader import MAX_NODES
-
-Array = NDArray[np.float64]
 
 SUBTRACTED: dict[str, dict[str, Entry | None]] = {"gradient_noise": {"V": ESTIMATE}}
 """What a document says of a build that subtracts the noise of its gradient at the mode."""

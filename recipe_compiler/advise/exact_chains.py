@@ -14,18 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.choose import name_of_length, trajectories
 from recipe_compiler.advise.moments import Moments
 from recipe_compiler.errors import DocumentError, RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.spec.load import around
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.read_build import read_build
 from recipe_compiler.spec.to_yaml import text_of
 from recipe_compiler.spec.yaml_reader import read_yaml
-
-Array = NDArray[np.float64]
 
 ACCEPT = "0.95"
 """The mean probability of acceptance: shorter steps than a run's, which come further into a neck."""

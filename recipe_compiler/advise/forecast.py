@@ -17,9 +17,9 @@ from recipe_compiler.advise.suggestions import TOO_LARGE, WIDE, Cure, cures_of
 from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.program.atoms import drift_is_linear, noise_is_steady
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.map_estimate import ENTRIES, Mode
 from recipe_compiler.run.sizes import potential_block
 

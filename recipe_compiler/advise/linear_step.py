@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.quadratic_target import QuadraticModule
 from recipe_compiler.advise.target_at_mode import TargetAtMode
 from recipe_compiler.audit.figures import NEUTRAL, covariance, is_stable, radius
 from recipe_compiler.audit.thermostat import SHARPNESS, settles_at, thermostats
-from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.formula.arrays import Array
+from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.differences import jacobian, standstill
 from recipe_compiler.run.one_step import OneStep, one_step
 
@@ -210,9 +210,6 @@ def _settled_covariance(next_of: Callable[[Array], Array], first: Array, most: f
             break
         old = new
     raise ValueError("the noise of the gradient grows without bound: the step size is too large")
-
-
-Array = NDArray[np.float64]
 
 
 def with_thermostat_held(

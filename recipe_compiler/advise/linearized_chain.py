@@ -14,7 +14,8 @@ from recipe_compiler.advise.target_at_mode import TargetAtMode, target_at_mode
 from recipe_compiler.audit.figures import figures, largest_stable
 from recipe_compiler.audit.thermostat import SHARPNESS, thermostats
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.formula.arrays import Array
+from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.estimates import share_of_row
 from recipe_compiler.run.map_estimate import Mode, Slope, Start, find_mode_of_all, refined
 from recipe_compiler.run.one_step import one_step

@@ -16,8 +16,8 @@ from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.subtracted import chain_subtracting, subtracting
 from recipe_compiler.cache import Cache, check_once, within_limits
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.pipeline import compile_build, emit_unread, make_ready, prepare_run
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import extent
 from recipe_compiler.run.load_module import load_text
 from recipe_compiler.run.observed import data_of_build, with_data, with_sizes

@@ -17,7 +17,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.bulk import Bulk, settings_of
 from recipe_compiler.advise.chosen import PilotFigures
@@ -36,8 +35,7 @@ from recipe_compiler.advise.pilots import CHAINS, Pilots, Settings
 from recipe_compiler.advise.roles import Open
 from recipe_compiler.advise.suggestions import rounded
 from recipe_compiler.errors import RunError
-
-Array = NDArray[np.float64]
+from recipe_compiler.formula.arrays import Array
 
 DRAWS = 250
 """Draws of a chain, in walks that measure the pace."""

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.roles import Open, ParameterRole
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.rebuild import is_zero
@@ -24,8 +24,6 @@ from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build
-
-Array = NDArray[np.float64]
 
 LOOKED_AT = 40
 """Draws at which B(theta) is taken for what it is in the mean, at least."""

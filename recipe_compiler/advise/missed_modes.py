@@ -22,18 +22,17 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.moments import least_share
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.steepness import NotGaussianError
 from recipe_compiler.advise.stein import chosen_draws
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.differences import curvature, is_definite
 from recipe_compiler.run.map_estimate import DENSE, Mode, PotentialOnLine, Slope, Start, find_mode, minimum
 from recipe_compiler.run.sample import Draws
 
-Array = NDArray[np.float64]
 Potential = Callable[[Array], float]
 
 RADII = (4.0, 12.0, 40.0)

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.differences import is_definite
 from recipe_compiler.run.posterior_numbers import effective_size
-
-Array = NDArray[np.float64]
 
 BATCHES = 20
 """Stretches of a chain whose means give one of the two estimates of the error."""

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.metric import Metric, metric_of
 from recipe_compiler.advise.roles import Open
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.program.step_stats import ACCEPTANCE, of_kind
 from recipe_compiler.run.chain import Chain, advance, start_chain
 from recipe_compiler.run.chains import run_chains
@@ -30,8 +30,6 @@ from recipe_compiler.run.sample import (
 )
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.spec.model import MOST_MOVES, Value
-
-Array = NDArray[np.float64]
 
 CHAINS = 8
 """Side by side: another may reach what one never does."""

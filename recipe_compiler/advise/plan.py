@@ -14,7 +14,6 @@ from fractions import Fraction
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.budget import Budget
 from recipe_compiler.advise.bulk import Bulk, first_guess, guessed, learnt, of_draws, scattered
@@ -34,14 +33,13 @@ from recipe_compiler.advise.spread import MANY, decimals
 from recipe_compiler.advise.steepness import AWAY, OTHERS, NotGaussianError, Surroundings, surroundings
 from recipe_compiler.advise.suggestions import HELD_SHARPNESS
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.differences import curvature
 from recipe_compiler.run.gradients import gradient_of_steps
 from recipe_compiler.run.map_estimate import Mode, NoModeError, Slope, find_mode
 from recipe_compiler.spec.build_minibatch import may_vary
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.to_yaml import restated
-
-Array = NDArray[np.float64]
 
 BATCH = 100
 """Data of a minibatch where the build does not say; of a plan around the mode only where the search for it begins."""

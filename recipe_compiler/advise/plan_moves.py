@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.acceptance import (
     HARDLY,
@@ -31,14 +30,13 @@ from recipe_compiler.advise.plan import SPREAD, WARMUP
 from recipe_compiler.advise.roles import LONGEST, ParameterRole, open_parameters
 from recipe_compiler.advise.spread import MANY, inverse
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.run.differences import known_curvature
 from recipe_compiler.run.map_estimate import DENSE, Mode, Slope
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.schema_build import OF_AUTO
 from recipe_compiler.spec.to_yaml import Entry, restated
-
-Array = NDArray[np.float64]
 
 LOOKED_AT = 1000
 """Draws of warm-up at which U is computed, to find modes that they miss."""

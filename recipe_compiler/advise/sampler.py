@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from recipe_compiler.emit.module import Module
-from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.formula.arrays import Array
+from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import bounded_blocks
 from recipe_compiler.run.energies import potential_of

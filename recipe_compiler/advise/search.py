@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.linear_step import AS_IT_IS, CONTROL_VARIATES
 from recipe_compiler.advise.linearized_chain import LinearizedChain, Width
@@ -22,9 +21,8 @@ from recipe_compiler.advise.spread import decimals, eigenvalues, inverse, unit
 from recipe_compiler.advise.suggestions import rounded
 from recipe_compiler.audit.figures import NoLawError
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.sample import unsaid
-
-Array = NDArray[np.float64]
 
 OF_STABLE = 0.5
 """The longest step over the longest that is stable where U is steepest."""

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.advise.stein import SMALL, chosen_draws
-from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.formula.arrays import Array
+from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.evaluate import evaluate
 from recipe_compiler.run.gradients import of_state
 from recipe_compiler.run.sample import Draws, prepare_inputs

@@ -4,9 +4,8 @@ Of many coordinates a plan knows the diagonal alone. What it computes of either 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from recipe_compiler.formula.arrays import Array
 
 MANY = 100
 """Coordinates beyond which plans of moves know the variances alone."""

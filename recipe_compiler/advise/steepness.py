@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.map_estimate import PotentialOnLine, Slope
-
-Array = NDArray[np.float64]
 
 AWAY = 3.0
 """Posterior sds from the mode that a chain of a thousand draws comes to, where U is quadratic: it has risen by

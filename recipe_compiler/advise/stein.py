@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from recipe_compiler.advise.moments import BATCHES, errors_of
 from recipe_compiler.advise.sampler import Sampler
-from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.formula.arrays import Array
+from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.sample import Draws

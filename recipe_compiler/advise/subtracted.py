@@ -9,7 +9,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.entries import SUBTRACTED, parameter_entries
 from recipe_compiler.advise.forecast import NoForecastError, linearized_chain_of
@@ -19,6 +18,7 @@ from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.audit.thermostat import thermostats
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.domain_check import bounded_blocks
 from recipe_compiler.run.estimates import at_mode
@@ -26,8 +26,6 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.schema_build import OF_AUTO
 from recipe_compiler.spec.to_yaml import number, restated
-
-Array = NDArray[np.float64]
 
 
 def subtracting(stated: Build, tried: Build, compiled: Module) -> Build | None:

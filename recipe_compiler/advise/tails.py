@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.advise.sampler import Sampler
-from recipe_compiler.run.chain import Array
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.map_estimate import Slope
 from recipe_compiler.run.posterior_numbers import (
     BOUNDED,

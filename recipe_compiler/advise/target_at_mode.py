@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recipe_compiler.run.chain import Array
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.differences import curvature, jacobian
 from recipe_compiler.run.estimates import gradient_noise
 from recipe_compiler.run.gradients import Gradients

@@ -12,10 +12,10 @@ from math import nan, prod
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from recipe_compiler.emit.support.propagator import _propagator
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.program import Evaluate, Shift
 from recipe_compiler.readback.mean import ReadStep
@@ -23,7 +23,6 @@ from recipe_compiler.readback.names import EPS, Names
 from recipe_compiler.readback.propagators import matrix, symbols_of
 from recipe_compiler.tensor.scalars import Scalar
 
-Array = NDArray[np.float64]
 Value = Callable[[Scalar], float]
 Polynomial = tuple[tuple[tuple[sp.Symbol, ...], Scalar], ...]
 """Products of at most two symbols, each with its factor."""

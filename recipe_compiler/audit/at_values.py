@@ -9,8 +9,9 @@ import numpy as np
 
 from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.symbols import length
-from recipe_compiler.audit.affine import AffineStep, Array, affine_step, shift_symbols
+from recipe_compiler.audit.affine import AffineStep, affine_step, shift_symbols
 from recipe_compiler.audit.thermostat import thermostats, with_thermostats_held
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
 from recipe_compiler.program.program import Program, symbolic_sizes
 from recipe_compiler.readback.mean import stated_step

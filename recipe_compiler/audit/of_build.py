@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from recipe_compiler import limits
-from recipe_compiler.audit.affine import Array, NotAffineError, lines_of
+from recipe_compiler.audit.affine import NotAffineError, lines_of
 from recipe_compiler.audit.at_values import Audited, NoAuditError, is_quadratic, read_affine_step
 from recipe_compiler.audit.figures import (
     Figures,
@@ -23,6 +23,7 @@ from recipe_compiler.audit.figures import (
 from recipe_compiler.audit.thermostat import settles_at
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.readback.mean import values as entries
 from recipe_compiler.scheme.discretise import discretise

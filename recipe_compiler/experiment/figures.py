@@ -12,9 +12,9 @@ from recipe_compiler.experiment.document import Experiment
 from recipe_compiler.experiment.run import Results
 from recipe_compiler.experiment.statistics import coordinates
 from recipe_compiler.experiment.table import TableRow, exact_of, table_rows
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.plots.panels import GREY, colour, sheet
 from recipe_compiler.run.atomic_write import written_whole
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import Point, evaluate_rows
 from recipe_compiler.run.observed import data_of_build, with_sizes
 from recipe_compiler.run.sample import known_values

@@ -14,8 +14,8 @@ from recipe_compiler.advise.moments import effective_shares, errors_of
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.errors import RunError
 from recipe_compiler.experiment.document import statistic_of
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.posterior_numbers import PosteriorNumbers, final_scores, posterior_numbers
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Ready

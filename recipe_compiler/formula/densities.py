@@ -21,9 +21,9 @@ from recipe_compiler.formula.shapes import Kind
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    from recipe_compiler.formula.arrays import Array
+
     Draw = Callable[..., Array]
     """(generator, size of the draw, arguments but the first) to a draw."""
 

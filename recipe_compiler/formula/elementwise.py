@@ -18,10 +18,7 @@ from typing import TYPE_CHECKING, Any
 from recipe_compiler.errors import CompilerError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from recipe_compiler.formula.arrays import Array
 
 
 class Corner(StrEnum):

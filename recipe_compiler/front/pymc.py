@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.advise.acceptance import measured, tuned
 from recipe_compiler.advise.budget import Budget
@@ -25,6 +24,7 @@ from recipe_compiler.advise.spread import decimals, unit
 from recipe_compiler.advise.stein import departed
 from recipe_compiler.advise.target_at_mode import target_at_mode
 from recipe_compiler.errors import DataError, RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.front import model as models
 from recipe_compiler.front.fit import Fit
 from recipe_compiler.front.model import DoubtWarning, Model
@@ -37,8 +37,6 @@ from recipe_compiler.run.progress import Stages
 from recipe_compiler.run.sample import stepping, with_parameters
 from recipe_compiler.run.sizes import potential_block
 from recipe_compiler.spec.model import Data
-
-Array = NDArray[np.float64]
 
 HMC = trajectories("longest")
 """The moves that a run takes where it names none, as `recipe run hmc` does."""

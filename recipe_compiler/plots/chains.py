@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, forecast_of, slowest
+from recipe_compiler.formula.arrays import Array
+from recipe_compiler.plots.coordinates import PlottedCoordinate, coordinates_of, forecast_of, slowest
 from recipe_compiler.plots.panels import GREY, colour, sheet
 from recipe_compiler.run.posterior_numbers import effective_size
 

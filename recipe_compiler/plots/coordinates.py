@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.posterior_numbers import (
     LEAST_DRAWS,
     coordinates,
@@ -20,8 +21,6 @@ from recipe_compiler.run.posterior_numbers import (
 
 if TYPE_CHECKING:
     from xarray import DataTree
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from recipe_compiler.plots.coordinates import Array
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.plots.panels import COLOURS, GREY, sheet
 from recipe_compiler.run.posterior_numbers import SCORES, draws_in_time, final_scores, stored_standing
 

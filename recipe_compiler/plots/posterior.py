@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recipe_compiler.plots.coordinates import Array, PlottedCoordinate, coordinates_of, forecast_of, slowest
+from recipe_compiler.formula.arrays import Array
+from recipe_compiler.plots.coordinates import PlottedCoordinate, coordinates_of, forecast_of, slowest
 from recipe_compiler.plots.panels import COLOURS, GREY, colour, sheet
 
 if TYPE_CHECKING:

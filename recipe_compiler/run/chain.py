@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.emit.support.chains import _rows_of_64
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.program.loop_passes import COORDINATES
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.evaluate import extent
@@ -15,8 +16,6 @@ from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.user_code import CalledMove, CodeGradient, blaming
 from recipe_compiler.spec.build_checks import no_lanes
 from recipe_compiler.spec.model import Build, Cir, Code, Draw
-
-Array = NDArray[np.float64]
 
 LANES = 64
 """Chains side by side in one call of a module's `run_lanes`."""

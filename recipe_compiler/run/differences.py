@@ -5,9 +5,9 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from recipe_compiler.formula.arrays import Array
+
 Slope = Callable[[Array], Array]
 
 AGREE = 0.1

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.emit.support.starts import _outside
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.formula.substitute import substitute
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.evaluate import Point, evaluate
 from recipe_compiler.spec.declarations import domain_text
 from recipe_compiler.spec.model import Build

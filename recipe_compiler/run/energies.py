@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from recipe_compiler.emit.support import constraints
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.run.chain import Array, Inputs
+from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import Point, evaluate_rows, extent, extents
 from recipe_compiler.run.gradients import of_state

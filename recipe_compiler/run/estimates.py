@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.chain import Chain, Inputs
@@ -38,8 +39,6 @@ MOVING_ROWS, SHRUNK = 32, (*(0.9**j for j in range(60)), 0.0)
 """The same of one at every draw, and by what factors V is made smaller."""
 MOVING = "gradient_noise"
 """V where it follows a chain, in its state; its trace at every draw, in the statistics of draws."""
-
-Array = NDArray[np.float64]
 
 
 def gradient_noise(

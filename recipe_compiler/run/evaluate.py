@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.emit.print_numpy import operation
 from recipe_compiler.emit.support.starts import _draw
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula import expression as ex
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.expression import Formula, Role
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.formula.show import text
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

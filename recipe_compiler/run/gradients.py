@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.load_module import Emitted
 from recipe_compiler.run.one_step import call_procedure, extent_of
-
-Array = NDArray[np.float64]
 
 LEAST_ROWS = 5_000
 """Entries of the sample that represents all rows."""

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recipe_compiler.errors import CompilerError, DataError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.run.evaluate import Array, Point, evaluate, extent
+from recipe_compiler.run.evaluate import Point, evaluate, extent
 from recipe_compiler.run.load_module import Emitted, users_name
 from recipe_compiler.run.map_estimate import Start
 from recipe_compiler.run.sizes import placed_blocks, potential_block

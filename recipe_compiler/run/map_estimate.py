@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recipe_compiler.emit.support.trial import _units_of
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.differences import curvature, is_definite, jacobian
 
-Array = NDArray[np.float64]
 Slope = Callable[[Array], Array]
 """theta to grad U."""
 

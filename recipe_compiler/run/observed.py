@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from recipe_compiler.errors import DataError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import comparisons
 from recipe_compiler.formula.expression import Compare, Number
 from recipe_compiler.formula.show import text
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.columns import open_array
 from recipe_compiler.run.data import Data, load_data, of_test, rows_of
 from recipe_compiler.run.evaluate import Point, evaluate_rows, extent

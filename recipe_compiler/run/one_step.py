@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.support.checks import _constants
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.load_module import Emitted
 
-Array = NDArray[np.float64]
 Sizes = Mapping[str, int]
 Values = dict[str, Any]
 Drawn = Array | NDArray[np.uint64]

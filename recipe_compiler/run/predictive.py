@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recipe_compiler.errors import DataError, RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data, field_rows, rows_of
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extents
 from recipe_compiler.run.row_states import fields_of_states, states_before_rows

@@ -11,11 +11,12 @@ import numpy as np
 
 from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import OwnLaw, own_laws
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Block, Domain
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.readback.text import require
 from recipe_compiler.run.energies import declared_blocks
-from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents
+from recipe_compiler.run.evaluate import Point, evaluate, extent, extents
 from recipe_compiler.run.initial import SPREAD, stated_blocks
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.run.sizes import placed_blocks, potential_block

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from recipe_compiler.run.chain import Array
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.evaluate import Point, evaluate_rows, extents
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Target

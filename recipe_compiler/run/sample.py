@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.errors import RunError, shown
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.step_stats import ACCEPTANCE, INVOLUTIONS_TRIED, TRIED, of_kind
-from recipe_compiler.run.chain import Array, Chain, Inputs, start_chain, why_no_lanes
+from recipe_compiler.run.chain import Chain, Inputs, start_chain, why_no_lanes
 from recipe_compiler.run.chains import Watch, run_chains
 from recipe_compiler.run.checkpoint import Checkpoint
 from recipe_compiler.run.data import Data, Floats, Integers

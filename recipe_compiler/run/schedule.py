@@ -14,11 +14,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.spec.model import RunSettings
-
-Array = NDArray[np.float64]
 
 
 def step_of(settings: RunSettings) -> Callable[[int], float] | None:

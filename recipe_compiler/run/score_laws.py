@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.show import text
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import field_rows
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows
 from recipe_compiler.run.sample import known_values

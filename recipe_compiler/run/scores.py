@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.densities import DENSITIES
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.energies import LARGEST, at_draws
 from recipe_compiler.run.gradients import of_state
 from recipe_compiler.run.posterior_numbers import SCORES, draw_weights, effective_size, stored_standing

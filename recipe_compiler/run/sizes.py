@@ -7,10 +7,11 @@ import numpy as np
 
 from recipe_compiler.emit.support import checks
 from recipe_compiler.errors import DataError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.run.columns import open_array
 from recipe_compiler.run.data import Data
-from recipe_compiler.run.evaluate import Array, Point, evaluate, extent, extents, nearest
+from recipe_compiler.run.evaluate import Point, evaluate, extent, extents, nearest
 from recipe_compiler.spec.build_checks import coordinates
 from recipe_compiler.spec.constraint import sampled_blocks
 from recipe_compiler.spec.model import Build, Value

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.step_stats import ACCEPTANCE, TRIED
 from recipe_compiler.run.atomic_write import write_whole
-from recipe_compiler.run.chain import Array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.energies import LARGEST, DrawEnergies, declared_blocks, derived_draws, derived_formulas
 from recipe_compiler.run.evaluate import extent

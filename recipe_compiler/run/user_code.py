@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.support.trial import _doubt_draws, _points_near, _shown_point, _try_slopes
 from recipe_compiler.errors import RunError
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.run.load_module import Emitted, load_function
 from recipe_compiler.spec.model import Build, Code, CodeMove, Target
 
-Array = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Named = Mapping[str, Any]
 

@@ -15,10 +15,10 @@ from types import CodeType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from recipe_compiler.formula.arrays import Array
 
 SPECS = Path(__file__).parents[2] / "specs"
-Array = NDArray[np.float64]
 Files = Mapping[str, Any]
 """Names of files to documents, as dictionaries; a table of data is a text."""
 
