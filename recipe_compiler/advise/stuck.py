@@ -1,7 +1,8 @@
 """Where moves of a chain are hardly ever accepted: it comes there seldom and stays long."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from recipe_compiler.formula.arrays import Array
 
 STUCK = 50
 """Moves in a row of which not one was to be expected accepted, where a chain is called stuck.
@@ -12,7 +13,7 @@ visits if from any.
 """
 
 
-def least_accepted(rates: NDArray[np.float64], moves: NDArray[np.float64]) -> tuple[float, int] | None:
+def least_accepted(rates: Array, moves: Array) -> tuple[float, int] | None:
     """Return the least mean probability that some moves in a row were accepted with, and how many these are.
 
     They are the moves of as few draws in a row as have `STUCK`; of a chain that has fewer moves nothing is said.

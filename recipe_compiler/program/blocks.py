@@ -17,7 +17,18 @@ from recipe_compiler.program.combine import fresh, plus
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.fuse import Fused, position_of
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, For, ForBlocks, Increment, Ref, Scalar, Statement, Unsigned
+from recipe_compiler.program.loops import (
+    Array,
+    Assign,
+    Body,
+    For,
+    ForBlocks,
+    Increment,
+    Ref,
+    Scalar,
+    Statement,
+    Unsigned,
+)
 from recipe_compiler.program.prefetch import ask, prefetched
 from recipe_compiler.program.traverse import names_in, refs, targets, value_with_refs, with_refs
 from recipe_compiler.program.unroll import ITERATIONS
@@ -27,8 +38,6 @@ BLOCK = 8
 leaves room for the rows that are read ahead."""
 AT_ONCE = 4
 """Rows that are added to a sum at once: the sum is read and written once for all of them."""
-
-Part = tuple[Statement, ...]
 
 
 def blocks(procedure: Procedure, fused: Fused) -> Procedure | None:
@@ -103,7 +112,7 @@ class _Names:
         return self._made[name, what]
 
 
-def _parts(body: Part) -> Iterator[Part]:
+def _parts(body: Body) -> Iterator[Body]:
     """Yield the runs of statements that are loops within a row, or set up or store what these sum, and the others."""
     run: list[Statement] = []
     for place, statement in enumerate(body):
@@ -115,7 +124,7 @@ def _parts(body: Part) -> Iterator[Part]:
         yield tuple(run)
 
 
-def _loops(body: Part, place: int) -> bool:
+def _loops(body: Body, place: int) -> bool:
     """Whether a statement is a loop within the row, begins its sum, or stores it."""
     match body[place]:
         case For():
@@ -135,7 +144,7 @@ def _loops(body: Part, place: int) -> bool:
             return False
 
 
-def _taken_along(parts: tuple[Part, ...], names: "_Names") -> Iterator[Part]:
+def _taken_along(parts: tuple[Body, ...], names: "_Names") -> Iterator[Body]:
     """Yield the parts with what scalars need of a row read by the loops before them: they become vector instructions.
 
     For all a compiler knows, a store may change what the next row of a minibatch reads: the rows may be anywhere.
@@ -151,11 +160,11 @@ def _with(statement: Statement, taken: tuple[Ref, ...], names: "_Names") -> Stat
     return with_refs(statement, lambda ref: Ref(names.of(ref.name, ROW)) if ref in taken else ref)
 
 
-def _has_loops(part: Part) -> bool:
+def _has_loops(part: Body) -> bool:
     return any(isinstance(statement, For) for statement in part)
 
 
-def _passed(parts: tuple[Part, ...], local: tuple[Array, ...]) -> dict[str, Array]:
+def _passed(parts: tuple[Body, ...], local: tuple[Array, ...]) -> dict[str, Array]:
     """Return what one part of a row's statements hands on to another: scalars and small arrays."""
     sizes = {array.name: array.sizes for array in local}
     written = {ref.name for part in parts for ref in targets(part) if not ref.at or ref.name in sizes}
@@ -167,7 +176,7 @@ def _passed(parts: tuple[Part, ...], local: tuple[Array, ...]) -> dict[str, Arra
     return found
 
 
-def _begins(part: Part, name: str) -> bool:
+def _begins(part: Body, name: str) -> bool:
     """Whether a part writes a scalar before it reads it."""
     first = next(statement for statement in part if any(ref.name == name for ref in refs((statement,))))
     match first:
@@ -177,7 +186,7 @@ def _begins(part: Part, name: str) -> bool:
             return False
 
 
-def _is_sum(part: Part, local: tuple[Array, ...]) -> bool:
+def _is_sum(part: Body, local: tuple[Array, ...]) -> bool:
     """Whether a part does nothing but add to arrays that do not belong to the row, numbers of the row their weights."""
     own = {array.name for array in local}
     if any(ref.at for ref in refs(part) if ref.name in own):
@@ -194,7 +203,7 @@ def _adds(loop: For, own: set[str]) -> bool:
     )
 
 
-def _each(part: Part, passed: dict[str, Array], names: _Names, first: Part) -> Statement:
+def _each(part: Body, passed: dict[str, Array], names: _Names, first: Body) -> Statement:
     """Return the loop that does a part for every row of a block, with `first` at the start of each iteration."""
 
     def at_iteration(ref: Ref) -> Ref:
@@ -206,7 +215,7 @@ def _each(part: Part, passed: dict[str, Array], names: _Names, first: Part) -> S
     return ForBlocks(names.iteration, BLOCK, 1, done, _along(part, passed))
 
 
-def _along(part: Part, passed: dict[str, Array]) -> str | None:
+def _along(part: Body, passed: dict[str, Array]) -> str | None:
     """Return an array to whose length the rows of a block are counted: compilers write out loops of a few iterations.
 
     What is written out, iteration by iteration, is not made vector instructions any more.
@@ -229,20 +238,20 @@ def _unsigned(statement: Statement) -> Statement:
             return statement
 
 
-def _sums(index: str, body: tuple[Statement, ...]) -> bool:
+def _sums(index: str, body: Body) -> bool:
     return any(isinstance(statement, Increment) and index not in statement.target.at for statement in body)
 
 
-def _read_over(index: str, body: tuple[Statement, ...]) -> tuple[str | None, int]:
+def _read_over(index: str, body: Body) -> tuple[str | None, int]:
     """Return an array of which a loop by `index` reads a whole axis, and the axis."""
     return next(((ref.name, ref.at.index(index)) for ref in refs(body) if index in ref.at), (None, 0))
 
 
-def _reads_row(part: Part) -> bool:
+def _reads_row(part: Body) -> bool:
     return any(ROW in ref.at for ref in refs(part))
 
 
-def _at_once(part: Part, passed: dict[str, Array], names: _Names) -> Statement:
+def _at_once(part: Body, passed: dict[str, Array], names: _Names) -> Statement:
     """Return the loop that adds the rows of a block, four at once."""
     read = dict.fromkeys(ref.name for ref in refs(part) if ref.name in passed)
     rows = names.rows if _reads_row(part) else ()

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from recipe_compiler.errors import ModelError, model_error
 from recipe_compiler.formula.shapes import Shape
-from recipe_compiler.program.loops import Array, Constant, For, Plus, Scalar, Statement, Times
+from recipe_compiler.program.loops import Array, Body, Constant, For, Plus, Scalar, Times
 from recipe_compiler.tensor.terms import Index
 
 Loops = tuple[tuple[Index, str], ...]
@@ -34,7 +34,7 @@ def is_negative(term: Scalar) -> bool:
     return isinstance(first, Constant) and first.value < 0
 
 
-def nested(loops: Loops, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+def nested(loops: Loops, body: Body) -> Body:
     """Return `body` inside loops over indices, outermost first: a loop nest over the axes of an array."""
     for index, variable in reversed(loops):
         body = (For(variable, index.size, body),)

@@ -16,6 +16,7 @@ from recipe_compiler.program.combine import free_name
 from recipe_compiler.program.horner import depth, nested_form
 from recipe_compiler.program.loops import (
     Assign,
+    Body,
     Call,
     Constant,
     For,
@@ -38,13 +39,13 @@ CALL = 4
 """Operations that a call of another procedure is taken to wait for."""
 
 
-def share(body: Iterable[Statement], taken: Iterable[str]) -> tuple[Statement, ...]:
+def share(body: Iterable[Statement], taken: Iterable[str]) -> Body:
     """Return a body whose straight lines compute nothing twice; new scalars get names outside `taken`."""
     body = tuple(body)
     return tuple(_shared(body, set(taken) | names_in(body)))
 
 
-def _shared(body: tuple[Statement, ...], taken: set[str]) -> Iterator[Statement]:
+def _shared(body: Body, taken: set[str]) -> Iterator[Statement]:
     """Yield a body with its straight lines shared, each by itself: what a loop may not run is not moved out."""
     for is_loop, run in groupby(body, key=lambda one: isinstance(one, For | ForBlocks | Iterate)):
         if not is_loop:
@@ -60,7 +61,7 @@ class _Line:
     """A straight line of statements, its expressions rewritten to powers that are products."""
 
     taken: set[str]
-    body: tuple[Statement, ...]
+    body: Body
     versions: Counter[str] = field(default_factory=Counter)
     """How often a name was written so far: expressions agree only while nothing in them was written in between."""
     uses: Counter[object] = field(default_factory=Counter)

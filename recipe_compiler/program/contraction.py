@@ -15,6 +15,7 @@ from recipe_compiler.program.definition import ROW, Definitions, Rows, of_row
 from recipe_compiler.program.loops import (
     Array,
     Assign,
+    Body,
     Call,
     Constant,
     For,
@@ -24,7 +25,6 @@ from recipe_compiler.program.loops import (
     Raise,
     Ref,
     Scalar,
-    Statement,
 )
 from recipe_compiler.program.lower_inverse import (
     Structure,
@@ -85,7 +85,7 @@ def at_loops(defined: Definitions, tensor: Tensor, loops: Loops) -> Scalar:
     return scalar(defined, tensor, tuple(index for index, _ in loops), dict(loops))
 
 
-def filled(defined: Definitions, name: str, tensor: Tensor, loops: Loops) -> tuple[Statement, ...]:
+def filled(defined: Definitions, name: str, tensor: Tensor, loops: Loops) -> Body:
     """Return the loops that write a tensor into an array, entry by entry."""
     return nested(loops, (Assign(Ref(name, entry_at(loops)), at_loops(defined, tensor, loops)),))
 
@@ -238,9 +238,7 @@ def _transposed(defined: Definitions, atom: Atom, at: tuple[Index, Index]) -> At
     return replace(atom, at=at) if turns and isinstance(atom, Component) else atom
 
 
-def _add_rows(
-    defined: Definitions, target: Ref, group: Factors, at: tuple[Index, Index], variables: Variables
-) -> tuple[Statement, ...]:
+def _add_rows(defined: Definitions, target: Ref, group: Factors, at: tuple[Index, Index], variables: Variables) -> Body:
     """Return loops that add up multiples of rows: the innermost runs along them, so that it vectorises.
 
     sum_k A_ki w_k B_kj is, for every i and k, A_ki w_k times the row B_k. Each entry is summed in the order of k.

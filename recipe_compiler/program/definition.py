@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import Loops, first_free
-from recipe_compiler.program.loops import Array, Assign, Call, For, Ref, Statement
+from recipe_compiler.program.loops import Array, Assign, Body, Call, For, Ref, Statement
 from recipe_compiler.program.program import STAGE, STEP
 from recipe_compiler.program.traverse import compared, refs
 from recipe_compiler.tensor.calculus import Calculus
@@ -44,7 +44,7 @@ class Definition:
     """An array or scalar that is computed before it is used, and the statements that compute it."""
 
     array: Array
-    body: tuple[Statement, ...]
+    body: Body
     of_datum: bool
     """Whether it has an entry for every row of the data that a step reads."""
 
@@ -72,7 +72,7 @@ class Rows:
     places: tuple[tuple[Index, str, str], ...] = ()
     """Positions that index fields say, with their variables, and the fields."""
 
-    def loop(self, body: tuple[Statement, ...]) -> Statement:
+    def loop(self, body: Body) -> Statement:
         """Return the loop over the rows; `ROW` is the number of the row, positions from index fields are read first."""
         used = {place for ref in refs(body) for place in ref.at} | set(compared(body))
         read = (Assign(Ref(v), Call("uint64", (Ref(field, (ROW,)),))) for _, v, field in self.places if v in used)
@@ -116,7 +116,7 @@ class Definitions:
     """Index fields of the data, with the number of their positions."""
 
     def having(
-        self, array: Array, body: tuple[Statement, ...], *, constant: bool = False, of_datum: bool = False,
+        self, array: Array, body: Body, *, constant: bool = False, of_datum: bool = False,
         meant: object = None,
     ) -> None:  # fmt: skip
         """Take what computes an array or scalar, whose operands were taken before, and what it stands for."""
@@ -157,7 +157,7 @@ class Definitions:
         self.meanings = tuple(pair for pair in self.meanings if pair[1] not in own)
         self.changing = self.changing[:kept]
 
-    def computed(self, begin: int = 0) -> tuple[tuple[Statement, ...], tuple[Array, ...]]:
+    def computed(self, begin: int = 0) -> tuple[Body, tuple[Array, ...]]:
         """Return the statements of what is computed at every step from the `begin`-th on, and the arrays it fills."""
         own = self.changing[begin:]
         statements = tuple(statement for definition in own for statement in definition.body)

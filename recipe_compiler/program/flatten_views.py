@@ -6,7 +6,7 @@ from dataclasses import replace
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Ref, Statement, View
+from recipe_compiler.program.loops import Body, Ref, Statement, View
 from recipe_compiler.program.traverse import counts_in, with_refs
 from recipe_compiler.program.unroll import ITERATIONS, written_out
 
@@ -27,7 +27,7 @@ def flat(procedure: Procedure) -> Procedure:
     return replace(procedure, body=without_views(written_out(body, views)))
 
 
-def without_views(body: Iterable[Statement]) -> tuple[Statement, ...]:
+def without_views(body: Iterable[Statement]) -> Body:
     """Return a body without views; every position in one of them is a number already (`unroll`)."""
     statements = tuple(body)
     views = {statement.name: statement for statement in statements if isinstance(statement, View)}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from recipe_compiler.program.definition import ROW, reads_position
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, For, Ref, Statement
+from recipe_compiler.program.loops import Array, Assign, Body, For, Ref, Statement
 from recipe_compiler.program.traverse import refs, targets, with_refs
 
 
@@ -21,9 +21,9 @@ from recipe_compiler.program.traverse import refs, targets, with_refs
 class Fused:
     """A procedure with one loop over the rows: the statements before it, the loop, the statements after it."""
 
-    before: tuple[Statement, ...]
+    before: Body
     loop: For
-    after: tuple[Statement, ...]
+    after: Body
     local: tuple[Array, ...]
     """Scalars and small arrays that belong to one row: written and read within an iteration of the loop."""
     work: tuple[Array, ...]
@@ -51,7 +51,7 @@ def fuse(procedure: Procedure) -> Fused | None:
     return _localised(procedure, tuple(body), *loops[0]) if len(loops) == 1 else None
 
 
-def _joined(first: tuple[Statement, ...], second: tuple[Statement, ...]) -> tuple[Statement, ...]:
+def _joined(first: Body, second: Body) -> Body:
     """Return two bodies one after the other; what both take of a row is taken once."""
     return (*first, *(s for s in second if not (reads_position(s) and s in first)))
 
@@ -111,7 +111,7 @@ def _renews(loop: For, name: str) -> bool:
     return any(isinstance(s, Assign) and s.target == Ref(name) for s in loop.body)
 
 
-def _localised(procedure: Procedure, body: tuple[Statement, ...], place: int, loop: For) -> Fused:
+def _localised(procedure: Procedure, body: Body, place: int, loop: For) -> Fused:
     """Drop the row from what is written and read at the row of its own iteration alone."""
     at_row = (position_of(loop),)
     outside = {ref.name for ref in refs((*body[:place], *body[place + 1 :]))}

@@ -5,7 +5,7 @@ be there: U = k theta.theta of a column theta of d entries takes the parameter t
 """
 
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Statement
+from recipe_compiler.program.loops import Array, Body
 from recipe_compiler.program.program import Program
 from recipe_compiler.program.traverse import names_in
 
@@ -23,7 +23,7 @@ def inputs_of(procedure: Procedure, readable: tuple[Array, ...], program: Progra
 
 
 def with_sizes_told(
-    readable: tuple[Array, ...], read: frozenset[str], body: tuple[Statement, ...], own: tuple[Array, ...]
+    readable: tuple[Array, ...], read: frozenset[str], body: Body, own: tuple[Array, ...]
 ) -> tuple[Array, ...]:
     """Return the arrays with the names that are read, and the first with each size that no other one tells.
 
@@ -39,7 +39,7 @@ def with_sizes_told(
     return tuple(array for array in readable if array.name in wanted)
 
 
-def read_by(body: tuple[Statement, ...], program: Program) -> frozenset[str]:
+def read_by(body: Body, program: Program) -> frozenset[str]:
     """Return the names that a gradient reads: at least one field of the data, whose length is their number."""
     names = names_in(body)
     fields = [datum.name for datum in program.data]

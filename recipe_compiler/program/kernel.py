@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from recipe_compiler.program.loops import Array, Statement
+from recipe_compiler.program.loops import Array, Body
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Procedure:
     inputs: tuple[Array, ...]
     """Arrays and scalars it reads, in the order of its arguments."""
     work: tuple[Array, ...]
-    body: tuple[Statement, ...]
+    body: Body
 
     @property
     def returns(self) -> bool:

@@ -119,7 +119,7 @@ class For:
 
     index: str
     count: Size
-    body: tuple["Statement", ...]
+    body: "Body"
     beyond: int = 0
     backwards: bool = False
     position: str = ""
@@ -130,7 +130,7 @@ class Repeat:
     """`for _ in range(count): body`: so often, a number or a variable, from where the iteration before left off."""
 
     count: int | str
-    body: tuple["Statement", ...]
+    body: "Body"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class ForBlocks:
     start: str
     count: Size
     block: int
-    body: tuple["Statement", ...]
+    body: "Body"
     along: str | None = None
     first: Size = 0
     whole: int = 1
@@ -160,8 +160,8 @@ class Iterate:
 
     most: int
     tolerance: Fraction
-    body: tuple["Statement", ...]
-    advance: tuple["Statement", ...]
+    body: "Body"
+    advance: "Body"
     unsolved: Ref
 
 
@@ -188,8 +188,8 @@ class When:
     """`body` is done where `flag` holds, `otherwise` where it does not; what one alone writes is not read after it."""
 
     flag: Scalar
-    body: tuple["Statement", ...]
-    otherwise: tuple["Statement", ...] = ()
+    body: "Body"
+    otherwise: "Body" = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class Stream:
 
     state: str
     """The array of its words, STREAM_WORDS meanwhile."""
-    body: tuple["Statement", ...]
+    body: "Body"
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +215,7 @@ class Invoke:
 
 Compound = When | Stream | For | Repeat | ForBlocks | Iterate
 Statement = Assign | Increment | Invoke | View | Comment | Compound
+Body = tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from recipe_compiler.program.combine import block_array
 from recipe_compiler.program.definition import Definition, Definitions
 from recipe_compiler.program.given import inputs_of, with_sizes_told
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import Array, Assign, Constant, Increment, Invoke, Plus, Ref, Statement, Times
+from recipe_compiler.program.loops import Array, Assign, Body, Constant, Increment, Invoke, Plus, Ref, Statement, Times
 from recipe_compiler.program.lower_cycle import (
     HEAT,
     REST,
@@ -99,7 +99,7 @@ class _Lowered:
         """Add what statements become: what they need computed first, then their loops."""
         for statement in statements:
             emitted = len(defined.changing)
-            body: tuple[Statement, ...] = ()
+            body: Body = ()
             match statement:
                 case Evaluate(at, new, draw) if program.gradient is not None:
                     body = (Invoke(GRADIENT, ((program.gradient.block.name, program.gradient.name), (at, new))),)

@@ -22,7 +22,19 @@ from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import plus, times
 from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.logs_of_shares import logs_of_many
-from recipe_compiler.program.loops import Array, Assign, Call, Constant, Raise, Ref, Scalar, Statement, Times, View
+from recipe_compiler.program.loops import (
+    Array,
+    Assign,
+    Body,
+    Call,
+    Constant,
+    Raise,
+    Ref,
+    Scalar,
+    Statement,
+    Times,
+    View,
+)
 from recipe_compiler.program.traverse import value_with_refs, with_refs
 from recipe_compiler.tensor.terms import Tensor
 
@@ -78,7 +90,7 @@ class Transformed:
     lines: tuple[Line, ...]
     log_jacobian: Scalar
     less: Slopes = field(default_factory=dict[Ref, Scalar])
-    after: tuple[Statement, ...] = ()
+    after: Body = ()
     """What writes grad U in u, where it is not the chain rule through the lines."""
 
 
@@ -90,8 +102,8 @@ class ConstraintCode:
     """Work arrays: of the block, of the gradient by it, of its factor."""
     views: tuple[View, ...]
     """The names of its variables in the potential's block, and of the gradient by them."""
-    before: tuple[Statement, ...]
-    after: tuple[Statement, ...]
+    before: Body
+    after: Body
     """None where U alone is computed."""
     log_jacobian: Scalar
 

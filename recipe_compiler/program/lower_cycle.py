@@ -19,6 +19,7 @@ from recipe_compiler.program.loops import (
     Argument,
     Array,
     Assign,
+    Body,
     Call,
     Comment,
     Constant,
@@ -78,7 +79,7 @@ MINUS, ZERO, ONE = (Constant(Fraction(number)) for number in (-1, 0, 1))
 class Lowered:
     """The statements, normals and work arrays of a move; of an involution without the calls that it is accepted by."""
 
-    body: tuple[Statement, ...]
+    body: Body
     normals: tuple[Array, ...]
     work: tuple[Array, ...]
     log_ratio: tuple[Scalar, ...] = ()
@@ -345,7 +346,7 @@ def _tried(cycle: Cycle) -> Iterator[Statement]:
             yield _report(TRIES[mean], sum(move.every == 1 for move in moves))
 
 
-def _counts(cycle: Cycle, move: Move, probability: Ref) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+def _counts(cycle: Cycle, move: Move, probability: Ref) -> tuple[Body, Body]:
     """Return what counts a move that is not done in each cycle, and what tells zeros where it is not done."""
     counts = [TRIES[mean] for mean, moves in _statistics(cycle) if move in moves]
     if isinstance(move, Draw):
@@ -486,7 +487,7 @@ def _passed(move: Trajectory, program: Program) -> Iterator[tuple[str, str, Shap
     yield from ((v.name, program.passed_on[v.name], v.shape) for v in move.values if v.name in program.passed_on)
 
 
-def _scaled(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ...], dict[str, str]]:
+def _scaled(defined: Definitions, move: Trajectory) -> tuple[Body, dict[str, str]]:
     """Return what sets the step size of a move where it has its own, and what the step is given in whose place."""
     if move.scale == 1:
         return (), dict(move.given)
@@ -496,7 +497,7 @@ def _scaled(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ..
 
 def _kicked(
     defined: Definitions, move: Trajectory, at: Mapping[str, str], program: Program, says: str, *, taken_back: bool
-) -> tuple[Statement, ...]:
+) -> Body:
     """Return the statements of b' = b + eps rate, or b - eps rate; nothing without a kick.
 
     `at` says where values on the way are, and what is given in the place of parameters and eps.
@@ -521,7 +522,7 @@ def _kicked(
     )
 
 
-def _length(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ...], tuple[Array, ...]]:
+def _length(defined: Definitions, move: Trajectory) -> tuple[Body, tuple[Array, ...]]:
     """Return what draws how long a trajectory is, with the normals; nothing where that is a number."""
     if move.least == move.most:
         return (), ()
@@ -537,7 +538,7 @@ def _length(defined: Definitions, move: Trajectory) -> tuple[tuple[Statement, ..
 
 def _returned(
     defined: Definitions, move: Trajectory, program: Program, moves: LoweredMoves, given: Mapping[str, str]
-) -> tuple[Statement, ...]:
+) -> Body:
     """Return the statements that refuse a trajectory which, turned round at its end, does not lead to its start.
 
     Nothing where no step is solved for by iteration. Of every block the differences are added up, and compared with
@@ -578,14 +579,14 @@ def _signed(value: Scalar, *, turned: bool) -> Scalar:
     return Times((MINUS, value)) if turned else value
 
 
-def _written(defined: Definitions, old: str, new: str, shape: Shape, *, turned: bool = False) -> tuple[Statement, ...]:
+def _written(defined: Definitions, old: str, new: str, shape: Shape, *, turned: bool = False) -> Body:
     """Return the loop that writes a value into another, its sign turned or not."""
     loops = defined.loops(shape.sizes)
     at = entry_at(loops)
     return nested(loops, (Assign(Ref(new, at), _signed(Ref(old, at), turned=turned)),))
 
 
-def _copies(defined: Definitions, pairs: Iterable[tuple[str, str, Shape]]) -> tuple[Statement, ...]:
+def _copies(defined: Definitions, pairs: Iterable[tuple[str, str, Shape]]) -> Body:
     """Return the loops that write values into others: `old`, `new`, and the shape of both."""
     return tuple(statement for pair in pairs for statement in _written(defined, *pair))
 
@@ -594,9 +595,7 @@ def _choice(target: Ref, taken: Scalar, refused: Scalar) -> Statement:
     return Assign(target, Call("if", (Ref(ACCEPT), taken, refused)))
 
 
-def _chosen(
-    defined: Definitions, shape: Shape, new: str, taken: str, old: str, *, turned: bool = False
-) -> tuple[Statement, ...]:
+def _chosen(defined: Definitions, shape: Shape, new: str, taken: str, old: str, *, turned: bool = False) -> Body:
     """Return the loop that takes what is proposed, or leaves what was, its sign turned or not."""
     loops = defined.loops(shape.sizes)
     at = entry_at(loops)

@@ -23,6 +23,7 @@ from recipe_compiler.program.loops import (
     Argument,
     Array,
     Assign,
+    Body,
     Call,
     Constant,
     Increment,
@@ -248,7 +249,7 @@ def _says_flow(move: Draw, names: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-_Parts = tuple[tuple[str, ...], tuple[Statement, ...], tuple[Array, ...], tuple[Array, ...]]
+_Parts = tuple[tuple[str, ...], Body, tuple[Array, ...], tuple[Array, ...]]
 """The names of the parameters, statements, the normals that they take, and the arrays that they work in."""
 
 
@@ -278,7 +279,7 @@ def _entries(defined: Definitions, move: Draw, out: str) -> _Parts:
     return (names[: len(values)], (Stream(STREAM.name, body),) if draws else body, normals, ())
 
 
-def _with_one(place: Index, at: str, row: tuple[str, ...], out: str, k: str) -> tuple[Statement, ...]:
+def _with_one(place: Index, at: str, row: tuple[str, ...], out: str, k: str) -> Body:
     """Return the loop that writes a row with a one at a place.
 
     A row whose law is none (no logit is finite) is not a number: 0 times its place is added, which is then none.
@@ -389,7 +390,7 @@ def _moved(defined: Definitions, move: Draw, out: str) -> _Parts:
         Assign(factor, _quotient(Call("exp", (Times((MINUS, rate, EPS)),)), scale)),
     )
     once = not occurring(move.parameters[1]).free
-    summed, own, work = tuple[Statement, ...](), tuple[Statement, ...](), tuple[Array, ...]()
+    summed, own, work = Body(), Body(), tuple[Array, ...]()
     if move.datum is None:
         own = (Assign(shape, at_loops(defined, move.parameters[0], loops)),)
     else:
@@ -416,7 +417,7 @@ def _normal_draw(defined: Definitions, move: Draw, out: str) -> _Parts:
     (size,) = move.drawn.shape.sizes
     words = ("u", "P") if move.by_precision else ("mean", "cov")
     vector, matrix, normal = defined.named(f"{word}_{move.name}" for word in (*words, "noise"))
-    body: tuple[Statement, ...] = ()
+    body: Body = ()
     for name, tensor in zip((vector, matrix), move.parameters, strict=True):
         body += filled(defined, name, tensor, defined.loops((size,) * len(tensor.free)))
     function = "_normal_by_precision" if move.by_precision else "_normal_by_covariance"

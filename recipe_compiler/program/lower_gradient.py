@@ -26,6 +26,7 @@ from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Array,
     Assign,
+    Body,
     Constant,
     Increment,
     Invoke,
@@ -171,17 +172,15 @@ def _places(
     return views, chains, replace(potential, prior=prior, datum=datum[0] if datum else None)
 
 
-def _summed(defined: Definitions, outs: list["Out"], count: Size | None, *, minibatch: bool) -> tuple[Statement, ...]:
+def _summed(defined: Definitions, outs: list["Out"], count: Size | None, *, minibatch: bool) -> Body:
     """Return the statements that write `prior + sum_n datum` of every part, and what they need before."""
     over_data, ends = sums_of(defined, outs, count, minibatch=minibatch)
     return (*defined.computed()[0], *over_data, *ends)
 
 
-def sums_of(
-    defined: Definitions, outs: list["Out"], count: Size | None, *, minibatch: bool
-) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+def sums_of(defined: Definitions, outs: list["Out"], count: Size | None, *, minibatch: bool) -> tuple[Body, Body]:
     """Return the loops over the data, and those after them that write `prior + sum_n datum` of every part."""
-    over_data: tuple[Statement, ...] = ()
+    over_data: Body = ()
     if count is not None:
         position = defined.naming("b") if minibatch else ROW
         rows = _rows(defined, outs, "batch_size" if minibatch else count, position, Index(count, DATUM))
@@ -239,7 +238,7 @@ def _views(gradient: Gradient) -> tuple[View, ...]:
     return tuple(pairs)
 
 
-def _end(defined: Definitions, out: Out, count: Size | None, *, minibatch: bool) -> tuple[Statement, ...]:
+def _end(defined: Definitions, out: Out, count: Size | None, *, minibatch: bool) -> Body:
     """Return the loop that adds the prior to the sum over the data, scaled where it is one over a minibatch."""
     total: Scalar = Constant(Fraction(0)) if count is None else out.ref
     if count is not None and minibatch:
@@ -250,7 +249,7 @@ def _end(defined: Definitions, out: Out, count: Size | None, *, minibatch: bool)
     return () if value == out.ref else nested(out.loops, (Assign(out.ref, value),))
 
 
-def _over_data(defined: Definitions, out: Out, rows: Rows) -> tuple[Statement, ...]:
+def _over_data(defined: Definitions, out: Out, rows: Rows) -> Body:
     """Return the loop over the data that adds `weight * vector` to 0; a matrix has weights for each of its rows.
 
     What belongs to one place of an axis, which an index field says, is added there.
@@ -273,9 +272,7 @@ def _over_data(defined: Definitions, out: Out, rows: Rows) -> tuple[Statement, .
     return (*start, rows.loop(tuple(body)))
 
 
-def _added(
-    defined: Definitions, terms: list[Term], ref: Ref, loops: Loops, row: dict[Index, str]
-) -> tuple[Statement, ...]:
+def _added(defined: Definitions, terms: list[Term], ref: Ref, loops: Loops, row: dict[Index, str]) -> Body:
     """Return what adds terms of one row at a place, or along loops; `row` names what the row fixes."""
     scope = (*row, *(index for index, _ in loops))
     variables = row | dict(loops)

@@ -16,6 +16,7 @@ from recipe_compiler.program.loops import (
     SIZE,
     Array,
     Assign,
+    Body,
     Comment,
     Constant,
     Invoke,
@@ -34,9 +35,7 @@ from recipe_compiler.tensor.terms import Index, Tensor
 MINUS = Constant(Fraction(-1))
 
 
-def lower_implicit(
-    defined: Definitions, shift: Shift, *, keeps: bool
-) -> tuple[tuple[Statement, ...], tuple[Array, ...]]:
+def lower_implicit(defined: Definitions, shift: Shift, *, keeps: bool) -> tuple[Body, tuple[Array, ...]]:
     """Return the loops of an implicit shift, the arrays that they need, and the definitions after them.
 
     What the rate needs of the unknown is computed in every iteration, all else before the first. What follows may read
@@ -82,9 +81,7 @@ def lower_implicit(
     return (says, *guess, *fixed, Iterate(ITERATIONS, TOLERANCE, body, advance, first)), own
 
 
-def _fixed_and_varying(
-    defined: Definitions, unknown: str, before: int, after: int
-) -> tuple[tuple[Statement, ...], tuple[Statement, ...], tuple[Statement, ...]]:
+def _fixed_and_varying(defined: Definitions, unknown: str, before: int, after: int) -> tuple[Body, Body, Body]:
     """Return what computes arrays free of the unknown, then what computes the others: for a rate, for its slope."""
     varying = {unknown}
     fixed, for_rate, for_slope = list[Statement](), list[Statement](), list[Statement]()
@@ -96,7 +93,7 @@ def _fixed_and_varying(
     return tuple(fixed), tuple(for_rate), tuple(for_slope)
 
 
-def _matrix(defined: Definitions, slope: Tensor, sizes: tuple[Size, ...], name: str) -> tuple[Statement, ...]:
+def _matrix(defined: Definitions, slope: Tensor, sizes: tuple[Size, ...], name: str) -> Body:
     """Return the statements that write 1 - eps slope."""
     loops = defined.over(tuple(Index(size, label) for size in sizes for label in ("i", "j")))
     value = at_loops(defined, slope, loops)

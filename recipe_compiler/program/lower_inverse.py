@@ -13,7 +13,7 @@ from fractions import Fraction
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import nested, times
 from recipe_compiler.program.definition import Definitions
-from recipe_compiler.program.loops import Array, Assign, Call, Constant, For, Increment, Invoke, Ref, Statement
+from recipe_compiler.program.loops import Array, Assign, Body, Call, Constant, For, Increment, Invoke, Ref
 from recipe_compiler.tensor.definite import Definiteness, definiteness
 from recipe_compiler.tensor.terms import Atom, Coordinate, Delta, Grid, Index, MatrixFunction, Term
 
@@ -139,5 +139,5 @@ def halved(defined: Definitions, size: Size) -> str:
     return name
 
 
-def _whole(defined: Definitions, name: str, size: Size, body: tuple[Statement, ...], *, constant: bool = False) -> None:
+def _whole(defined: Definitions, name: str, size: Size, body: Body, *, constant: bool = False) -> None:
     defined.having(Array(name, (size, size)), body, constant=constant)

@@ -20,13 +20,13 @@ from recipe_compiler.program.gram import Gram
 from recipe_compiler.program.loops import (
     Array,
     Assign,
+    Body,
     Call,
     Constant,
     Increment,
     Literal,
     Ref,
     Scalar,
-    Statement,
     Times,
     When,
 )
@@ -114,7 +114,7 @@ def _lower_diagonal(
     two_D, B_hat, time = variance
     loops = defined.loops(block.shape.sizes)
     at = tuple(variable for _, variable in loops)
-    inside: tuple[Statement, ...] = ()
+    inside: Body = ()
     if defined.is_constant_tensor(two_D) and defined.is_constant_tensor(B_hat):
         noise = defined.naming(f"noise_{block.name}")
         scale = _constant_scale(defined, block, variance, of_flow=of_flow)

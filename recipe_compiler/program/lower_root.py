@@ -10,7 +10,7 @@ from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.combine import entry_at, nested, plus, unsupported
 from recipe_compiler.program.contraction import scalars_at
 from recipe_compiler.program.definition import Definitions
-from recipe_compiler.program.loops import Array, Assign, Constant, Invoke, Ref, Scalar, Statement, Times
+from recipe_compiler.program.loops import Array, Assign, Body, Constant, Invoke, Ref, Scalar, Times
 from recipe_compiler.program.lowered_noise import (
     CLIPPED,
     LoweredNoise,
@@ -77,9 +77,7 @@ def _two(defined: Definitions, noise: Noise, normals: Array) -> LoweredNoise:
     return _drawn(defined, noise, normals, body, draws)
 
 
-def _drawn(
-    defined: Definitions, noise: Noise, normals: Array, before: tuple[Statement, ...], draws: list[Scalar]
-) -> LoweredNoise:
+def _drawn(defined: Definitions, noise: Noise, normals: Array, before: Body, draws: list[Scalar]) -> LoweredNoise:
     """Return the noise whose entries, over all blocks, are `draws`: kept in one array per block."""
     increments: list[tuple[str, Scalar]] = []
     left = list(draws)
@@ -96,7 +94,7 @@ def _drawn(
     return LoweredNoise((normals,), tuple(increments), clips=True)
 
 
-def _in_loops(defined: Definitions, noise: Noise, name: str) -> tuple[Statement, ...]:
+def _in_loops(defined: Definitions, noise: Noise, name: str) -> Body:
     """Return the statements that write the covariance of one block."""
     size = length(noise.blocks[0])
     loops = defined.over((Index(size, "i"), Index(size, "j")))
@@ -106,7 +104,7 @@ def _in_loops(defined: Definitions, noise: Noise, name: str) -> tuple[Statement,
     return nested(loops, (Assign(Ref(name, entry_at(loops)), value),))
 
 
-def _written_out(defined: Definitions, noise: Noise, name: str) -> tuple[Statement, ...]:
+def _written_out(defined: Definitions, noise: Noise, name: str) -> Body:
     count = len(_coordinates(noise.blocks))
     places = [(a, b) for a in range(count) for b in range(a + 1)]
     values = tuple(_entry(defined, noise, *at) for at in places)

@@ -13,7 +13,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import nested
 from recipe_compiler.program.contraction import scalar
 from recipe_compiler.program.definition import DATUM, ROW, Definitions
-from recipe_compiler.program.loops import Array, Assign, Comment, Constant, For, Increment, Ref, Statement
+from recipe_compiler.program.loops import Array, Assign, Body, Comment, Constant, For, Increment, Ref, Statement
 from recipe_compiler.program.program import STAGE, STEP, Recursion, RowState, Stages, Summed
 from recipe_compiler.program.traverse import refs
 from recipe_compiler.tensor.atoms import everywhere
@@ -28,7 +28,7 @@ Own = TypeVar("Own", RowState, Summed)
 class Scans:
     """The loops of a recursion, and the arrays that they fill; all empty if there is no recursion."""
 
-    body: tuple[Statement, ...] = ()
+    body: Body = ()
     """What keeps the states before every row; then their adjoints after every row, with those before the first last."""
     arrays: tuple[Array, ...] = ()
 
@@ -110,8 +110,8 @@ def _says(state: RowState) -> tuple[str, ...]:
 class _Inside:
     """The loops over steps and stages of a row, what they need of no row, and arrays."""
 
-    before: tuple[Statement, ...] = ()
-    body: tuple[Statement, ...] = ()
+    before: Body = ()
+    body: Body = ()
     arrays: tuple[Array, ...] = ()
 
 
@@ -124,13 +124,13 @@ class _Stages:
     row: tuple[Index, ...]
 
     @property
-    def weights(self) -> tuple[Statement, ...]:
+    def weights(self) -> Body:
         """The statements that fill the weights of the stages."""
         pairs = [(name, k, x) for name, own in self._own.weights for k, x in enumerate(own)]
         return tuple(Assign(Ref(name, (k,)), Constant(x)) for name, k, x in pairs)
 
     @property
-    def zeros(self) -> tuple[Statement, ...]:
+    def zeros(self) -> Body:
         """The statements before the loop backwards that begin its sums."""
         return _each(self.defined, self._own.sums, lambda own, at: Assign(Ref(own.name, at), ZERO))
 
@@ -172,9 +172,7 @@ class _Stages:
         return _Inside(found.before, (For(STEP, self._own.count, (stage,), backwards=back),), found.arrays)
 
 
-def _each(
-    defined: Definitions, states: Sequence[Own], store: Callable[[Own, tuple[str, ...]], Statement]
-) -> tuple[Statement, ...]:
+def _each(defined: Definitions, states: Sequence[Own], store: Callable[[Own, tuple[str, ...]], Statement]) -> Body:
     """Return what stores the entries of states, or of sums, at the variables of loops over them."""
     every = ((state, defined.loops(state.shape.sizes)) for state in states)
     return tuple(one for own, loops in every for one in nested(loops, (store(own, tuple(v for _, v in loops)),)))
@@ -193,8 +191,8 @@ def _arrays(
 class _Computed:
     """What writes values of a row, what it needs that is of no row, and the arrays of both."""
 
-    before: tuple[Statement, ...]
-    of_row: tuple[Statement, ...]
+    before: Body
+    of_row: Body
     arrays: tuple[Array, ...]
 
 
@@ -211,7 +209,7 @@ def _computed(
     """
     kept, ahead = len(defined.changing), defined.ahead
     defined.ahead = True
-    stores: tuple[Statement, ...] = ()
+    stores: Body = ()
     for name, own, value in values:
         loops = defined.loops(own.shape.sizes)
         variables = dict(loops) | defined.variables(row)
@@ -224,8 +222,8 @@ def _computed(
                 ),
             ),
         )
-    before: tuple[Statement, ...] = ()
-    of_row: tuple[Statement, ...] = ()
+    before: Body = ()
+    of_row: Body = ()
     waiting = {own.adjoint for _, own, _ in values if isinstance(own, RowState)}
     within = set(defined.variables(row).values())
     for definition in defined.changing[kept:]:

@@ -9,6 +9,7 @@ from recipe_compiler.program.definition import Definitions
 from recipe_compiler.program.loops import (
     Array,
     Assign,
+    Body,
     Call,
     Comment,
     Constant,
@@ -16,7 +17,6 @@ from recipe_compiler.program.loops import (
     Raise,
     Ref,
     Scalar,
-    Statement,
     Times,
 )
 from recipe_compiler.program.lowered_noise import LoweredNoise
@@ -26,9 +26,7 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Component, Tensor, Term
 
 
-def lower_shift(
-    defined: Definitions, shift: Shift, noise: LoweredNoise | None, *, gathered: bool
-) -> tuple[Statement, ...]:
+def lower_shift(defined: Definitions, shift: Shift, noise: LoweredNoise | None, *, gathered: bool) -> Body:
     """Return the loop that shifts a block, T(new) = T(old) + eps rate + noise, and what it reads beside the state.
 
     Args:
@@ -48,7 +46,7 @@ def lower_shift(
     moved = at_loops(defined, change, loops)
     start = _forward(shift.transform, Ref(shift.old, at))
     parts: list[Scalar] = [start, moved if gathered else Times((Ref(EPS), moved))]
-    inside: tuple[Statement, ...] = ()
+    inside: Body = ()
     if noise is not None:
         parts += [increment for name, increment in noise.increments if name == shift.block.name]
         inside = tuple(s for name, body in noise.inside if name == shift.block.name for s in body)
@@ -61,7 +59,7 @@ def lower_shift(
     return (says, *nested(loops, (*inside, store)))
 
 
-def add_noise(defined: Definitions, block: Block, value: str, noise: LoweredNoise) -> tuple[Statement, ...]:
+def add_noise(defined: Definitions, block: Block, value: str, noise: LoweredNoise) -> Body:
     """Return the loop that adds a draw for a block to a value of its shape."""
     loops = defined.loops(block.shape.sizes)
     inside = (statement for _, body in noise.inside for statement in body)

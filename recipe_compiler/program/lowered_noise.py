@@ -12,12 +12,12 @@ from recipe_compiler.program.loops import (
     Argument,
     Array,
     Assign,
+    Body,
     Constant,
     Invoke,
     Literal,
     Ref,
     Scalar,
-    Statement,
     Target,
     Times,
 )
@@ -35,7 +35,7 @@ class LoweredNoise:
     normals: tuple[Array, ...]
     increments: tuple[tuple[str, Scalar], ...]
     """Block to the increment at its loop variable."""
-    inside: tuple[tuple[str, tuple[Statement, ...]], ...] = ()
+    inside: tuple[tuple[str, Body], ...] = ()
     """Block to the statements that go before its increment, inside its loop."""
     clips: bool = False
 

@@ -20,6 +20,7 @@ from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Array,
     Assign,
+    Body,
     Call,
     For,
     ForBlocks,
@@ -83,7 +84,7 @@ def packs(procedure: Procedure) -> Procedure:
     )
 
 
-def _times(inside: str, body: tuple[Statement, ...]) -> Iterator[Statement]:
+def _times(inside: str, body: Body) -> Iterator[Statement]:
     """Yield a body in which what is added to sums over the rows is multiplied by a scalar; sums within a row stay."""
     within = {statement.target for statement in body if isinstance(statement, Assign)}
     for statement in body:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from recipe_compiler.program.definition import ROW
 from recipe_compiler.program.kernel import Procedure
-from recipe_compiler.program.loops import Array, Assign, Invoke, Ref, Statement, Unsigned
+from recipe_compiler.program.loops import Array, Assign, Body, Invoke, Ref, Unsigned
 from recipe_compiler.program.traverse import every, refs
 
 AHEAD = 1024
@@ -23,7 +23,7 @@ ASK_ON = "_read_on"
 """The support function that asks for a row of those that are read in order."""
 
 
-def prefetched(procedure: Procedure, body: tuple[Statement, ...]) -> tuple[Array, ...]:
+def prefetched(procedure: Procedure, body: Body) -> tuple[Array, ...]:
     """Return the data whose rows `body` reads; empty if prefetching them would not pay."""
     read = {ref.name for ref in refs(body) if ref.at[:1] == (ROW,)}
     data = tuple(array for array in procedure.inputs if array.name in read)
@@ -36,7 +36,7 @@ def _length(data: tuple[Array, ...]) -> int:
     return sum(size if isinstance(size, int) else ASKED.stop for array in data for size in array.sizes[1:])
 
 
-def ask(data: tuple[Array, ...], ahead: str, batch: str | None, row: Unsigned, block: int) -> tuple[Statement, ...]:
+def ask(data: tuple[Array, ...], ahead: str, batch: str | None, row: Unsigned, block: int) -> Body:
     """Return the statements that prefetch the row, called `ahead`, needed some rows after `row` of a batch, or of all.
 
     At the end, the last row.

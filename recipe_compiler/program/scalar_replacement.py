@@ -11,7 +11,7 @@ from itertools import product
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.combine import fresh
 from recipe_compiler.program.kernel import Kernel, Procedure
-from recipe_compiler.program.loops import Array, Assign, Invoke, Ref, Repeat, Statement, When
+from recipe_compiler.program.loops import Array, Assign, Body, Invoke, Ref, Repeat, Statement, When
 from recipe_compiler.program.traverse import names_in, with_bodies, with_refs
 
 Held = Mapping[str, Mapping[tuple[int, ...], str]]
@@ -35,13 +35,13 @@ def registers(kernel: Kernel, arrays: Iterable[Array], entry: str = "") -> Kerne
 
 
 def locally(
-    body: tuple[Statement, ...],
+    body: Body,
     arrays: Iterable[Array],
     taken: Iterable[str],
     *,
     loads: Iterable[Array] = (),
     stores: Iterable[Array] = (),
-) -> tuple[Statement, ...]:
+) -> Body:
     """Return the body of a procedure with arrays of its own in scalars; the loops over them are written out already.
 
     Some are loaded before it, some are stored after it.

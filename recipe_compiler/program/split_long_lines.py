@@ -10,6 +10,7 @@ from recipe_compiler.program.combine import double, free_name
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.loops import (
     Assign,
+    Body,
     Call,
     Constant,
     Increment,
@@ -38,7 +39,7 @@ def shorten(procedure: Procedure) -> Procedure:
     return replace(procedure, body=tuple(_shortened(procedure.body, taken)))
 
 
-def _shortened(body: tuple[Statement, ...], taken: set[str]) -> Iterator[Statement]:
+def _shortened(body: Body, taken: set[str]) -> Iterator[Statement]:
     for statement in body:
         match statement:
             case Assign(target, value) | Increment(target, value):

@@ -7,6 +7,7 @@ from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.loops import (
     Argument,
     Assign,
+    Body,
     Call,
     Constant,
     For,
@@ -32,7 +33,6 @@ from recipe_compiler.program.loops import (
 
 ANYWHERE = ("",)
 """The place of what a call reads or writes of its arguments: no one knows where."""
-Body = tuple[Statement, ...]
 
 
 def parts_of(value: Scalar) -> tuple[Scalar, ...]:

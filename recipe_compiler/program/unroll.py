@@ -16,6 +16,7 @@ from math import prod
 from recipe_compiler.program.combine import plus, times
 from recipe_compiler.program.loops import (
     Assign,
+    Body,
     Call,
     Constant,
     For,
@@ -38,13 +39,13 @@ of 11 rows and its inverse would be 4,000 lines."""
 ZERO, ONE = Constant(Fraction(0)), Constant(Fraction(1))
 
 
-def unroll(body: Iterable[Statement]) -> tuple[Statement, ...]:
+def unroll(body: Iterable[Statement]) -> Body:
     """Return a body with loops of at most ITERATIONS iterations written out, and their sums as single expressions."""
     written_out = (one for statement in body for one in _unrolled(statement))
     return _summed(tuple(one for one in written_out if not (isinstance(one, Increment) and one.value == ZERO)))
 
 
-def written_out(body: Iterable[Statement], arrays: Iterable[str]) -> tuple[Statement, ...]:
+def written_out(body: Iterable[Statement], arrays: Iterable[str]) -> Body:
     """Return a body with its loops written out, so that every position in `arrays` is a number; others stay if long."""
     names = frozenset(arrays)
     runs = groupby(body, key=lambda one: isinstance(one, For) and _iterations(one) > LINES and _literal(one, names))
@@ -130,7 +131,7 @@ def _moved(ref: Ref, index: str, iteration: int) -> Ref:
     return Ref(ref.name, tuple(iteration if place == index else place for place in ref.at))
 
 
-def _summed(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+def _summed(body: Body) -> Body:
     """Join `total = 0`, `total += a`, `total += b`, `x = total` into `x = a + b`."""
     found: list[Statement] = []
     place = 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.constraints import Constraint, is_fixed
 from recipe_compiler.run.sample import Draws
 
@@ -121,7 +122,7 @@ def fallen_chains(tree: "DataTree") -> tuple[int, ...]:
     return tuple(int(chain) for chain in cast("Any", tree["diverged_posterior"])["chain"].to_numpy())
 
 
-def finite_draws(blocks: Iterable[NDArray[np.float64]], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def finite_draws(blocks: Iterable[Array], shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return which draws of `[chain, draw]` are finite in every coordinate of every block."""
     found = np.ones(shape, dtype=bool)
     for values in blocks:
@@ -263,13 +264,13 @@ def _varies(array: Any) -> Iterator[bool]:
         yield constraint is None or not is_fixed(constraint, at[0], at[1])
 
 
-def columns_of(array: Any) -> NDArray[np.float64]:
+def columns_of(array: Any) -> Array:
     """Return a variable as `[chain, draw, coordinate]`."""
     values = array.transpose("chain", "draw", ...).to_numpy()
     return values.reshape(*values.shape[:2], math.prod(values.shape[2:]))
 
 
-def coordinates(tree: "DataTree", group: str = "posterior") -> dict[str, NDArray[np.float64]]:
+def coordinates(tree: "DataTree", group: str = "posterior") -> dict[str, Array]:
     """Return the draws `[chain, draw]` of every coordinate of a group, named as in a summary: `tau`, `theta[0]`."""
     from arviz_base.labels import BaseLabeller
     from arviz_base.sel_utils import xarray_var_iter
@@ -279,7 +280,7 @@ def coordinates(tree: "DataTree", group: str = "posterior") -> dict[str, NDArray
     return {name: np.asarray(draws, dtype=float) for name, draws in named}
 
 
-def effective_size(draws: NDArray[np.float64], **how: object) -> NDArray[np.float64]:
+def effective_size(draws: Array, **how: object) -> Array:
     """Return the effective sample size of `[chain, draw]`, or of each coordinate of `[chain, draw, coordinate]`.
 
     Args:
@@ -292,7 +293,7 @@ def effective_size(draws: NDArray[np.float64], **how: object) -> NDArray[np.floa
         return np.asarray(cast("Any", array_stats).ess(draws, chain_axis=0, draw_axis=1, **how))
 
 
-def draw_weights(tree: "DataTree", draws: int) -> NDArray[np.float64] | None:
+def draw_weights(tree: "DataTree", draws: int) -> Array | None:
     """Return the step sizes of the draws after warmup, their weights in averages; None where all are the same."""
     if "sample_stats" not in tree.children or "step_size" not in cast("Any", tree["sample_stats"]):
         return None
@@ -306,7 +307,7 @@ def draws_in_time(tree: "DataTree", draws: int) -> NDArray[np.intp]:
     return np.arange(draws) if weight is None else _places_in_time(weight)
 
 
-def _places_in_time(weight: NDArray[np.float64]) -> NDArray[np.intp]:
+def _places_in_time(weight: Array) -> NDArray[np.intp]:
     """Return the draws in whose time a chain is at equal intervals of it, `TURNS` times as many as there are draws."""
     ends, count = np.cumsum(weight), TURNS * weight.size
     return np.searchsorted(ends, (np.arange(count) + 0.5) / count * ends[-1])
