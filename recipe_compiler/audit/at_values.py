@@ -72,7 +72,7 @@ def read_affine_step(build: Build, program: Program) -> Audited:
     if program.data:
         raise NoAuditError("its Hessian depends on the data: `recipe run` forecasts what a step samples")
     bound = bind(build)
-    sizes = find_known_sizes(build, build.target) | find_known_sizes(build, bound)
+    sizes = {**find_known_sizes(build, build.target), **find_known_sizes(build, bound)}
     unknown = [size for size in symbolic_sizes(program) if size not in sizes]
     if unknown:
         raise NoAuditError(f"the size {unknown[0]} has no value")

@@ -14,7 +14,7 @@ from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Block, Domain
 from recipe_compiler.formula.expression import Add, Apply, Formula, FunctionAt
-from recipe_compiler.formula.shapes import DomainName, Size
+from recipe_compiler.formula.shapes import DomainName, Size, Sizes
 from recipe_compiler.spec.discrete import is_counts
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Transform
@@ -37,7 +37,7 @@ def spread_domain(domain: Domain) -> str:
 
 
 def spelling(
-    build: Build, names: Mapping[str, str], sizes: Mapping[str, int], others: str = "", *, of_sample: bool = False
+    build: Build, names: Mapping[str, str], sizes: Sizes, others: str = "", *, of_sample: bool = False
 ) -> Spelling:
     """Return how formulas about parameters of a build are spelled in its file.
 

@@ -12,7 +12,7 @@ from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Number, Symbol
-from recipe_compiler.formula.shapes import DomainName, Size
+from recipe_compiler.formula.shapes import DomainName, Size, Sizes
 from recipe_compiler.program.kernel import Kernel
 from recipe_compiler.program.program import REST, ROWS, Program, symbolic_sizes
 from recipe_compiler.spec.model import Build, Value
@@ -120,7 +120,7 @@ class Sampler:
 
 def sampler_of(
     build: Build, derivation: Derivation, program: Program, kernel: Kernel, names: Mapping[str, str],
-    sizes: Mapping[str, int], held: Set[str] = frozenset(),
+    sizes: Sizes, held: Set[str] = frozenset(),
 ) -> Sampler:  # fmt: skip
     """Return what `sample` of a file is printed from.
 

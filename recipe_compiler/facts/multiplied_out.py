@@ -7,7 +7,7 @@ at every size. Signs come from the structural rules. Of a vector or matrix put t
 sin(theta)**2`) one entry is read: an opaque part stands for its own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -48,7 +48,7 @@ from recipe_compiler.formula.expression import (
     Role,
     Symbol,
 )
-from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape
+from recipe_compiler.formula.shapes import SCALAR, DomainName, Shape, Sizes
 from recipe_compiler.formula.show import text
 
 SignOf = Callable[[Formula, Declarations], Range]
@@ -193,7 +193,7 @@ def _read_small_matrix(formula: Formula, declarations: Declarations) -> Rows | N
     return a if a is not None and len(a) <= limits.FEW_COORDINATES else None
 
 
-def apart(declarations: Declarations, sizes: Mapping[str, int]) -> Callable[[Expr], bool]:
+def apart(declarations: Declarations, sizes: Sizes) -> Callable[[Expr], bool]:
     """Return a test whether a scalar at fixed sizes is shown to have no zero wherever the declarations hold."""
 
     def never_zero(e: Expr) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import prod
 
-from recipe_compiler.formula.shapes import Shape, Size
+from recipe_compiler.formula.shapes import Shape, Size, Sizes
 
 
 def extent(shape: Shape) -> Size:
@@ -20,7 +20,7 @@ def after(start: Size, length: Size) -> Size:
     return length if start == 0 else f"{start}+{length}"
 
 
-def valued(size: Size, sizes: Mapping[str, int]) -> int:
+def valued(size: Size, sizes: Sizes) -> int:
     """Return the value of a sum of products of sizes: 7 for `1+J*K` with J = 2, K = 3."""
     if isinstance(size, int):
         return size

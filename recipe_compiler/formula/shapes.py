@@ -1,10 +1,14 @@
 """Sizes and shapes of formulas, the kinds of parameters and functions, the domains of blocks."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 Size = str | int
 """A symbolic size (`"d"`: some positive integer) or a fixed one."""
+
+Sizes = Mapping[str, int]
+"""Symbolic sizes with the integers they have."""
 
 MAX_SIZE = 10**9
 """The largest number that is a size; positions along an axis are below it."""

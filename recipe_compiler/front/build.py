@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 from recipe_compiler.formula.python_declaration import Declared
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.front.document import Document, derived
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.scheme import Scheme
@@ -120,7 +121,7 @@ class Build(Document):
         variant: str = "full",
         bind: Mapping[object, object] | None = None,
         parameters: Mapping[object, object] | None = None,
-        sizes: Mapping[str, int] | None = None,
+        sizes: Sizes | None = None,
         data: object = None,
         init: Mapping[object, object] | None = None,
         derived: Mapping[object, object] | None = None,

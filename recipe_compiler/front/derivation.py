@@ -22,7 +22,7 @@ from recipe_compiler.derive.show import (
 )
 from recipe_compiler.errors import Fault, ModelError, Place, shown
 from recipe_compiler.formula.declaration import Block, Declarations
-from recipe_compiler.formula.shapes import SCALAR
+from recipe_compiler.formula.shapes import SCALAR, Sizes
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.positions import equation_formulas, smallest_sizes
 from recipe_compiler.tensor.scalars import Leaf, scalarise
@@ -41,7 +41,7 @@ class Symbols:
     """The names of a document at fixed sizes."""
 
     declared: Declarations
-    sizes: Mapping[str, int]
+    sizes: Sizes
     leaf: Leaf
     """Their scalars in the second engine."""
 

@@ -22,6 +22,7 @@ from recipe_compiler.advise.plan_run import plan_run
 from recipe_compiler.cache import Cache, check_once, open_cache
 from recipe_compiler.emit.module import Module
 from recipe_compiler.errors import CompilerError, DataError, RunError, shown
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.front.build import Build
 from recipe_compiler.front.dynamics import Dynamics
 from recipe_compiler.front.load import load
@@ -243,7 +244,7 @@ def _prepared(
 
 def sample(
     target: Target | str | PathLike[str], data: object = None, *, parameters: Mapping[object, object] | None = None,
-    sizes: Mapping[str, int] | None = None, draws: int | None = None, warmup: int | None = None,
+    sizes: Sizes | None = None, draws: int | None = None, warmup: int | None = None,
     chains: int | None = None, seed: int | None = None, thin: int | None = None, cores: int | None = None,
     progress: Progress = True, allow_undecided: bool = False, cache: bool = True,
 ) -> "Fit":  # fmt: skip
@@ -440,7 +441,7 @@ def compile(
     variant: str = "full",
     bind: Mapping[object, object] | None = None,
     parameters: Mapping[object, object] | None = None,
-    sizes: Mapping[str, int] | None = None,
+    sizes: Sizes | None = None,
     init: Mapping[object, object] | None = None,
     derived: Mapping[object, object] | None = None,
     test: Mapping[str, object] | None = None,

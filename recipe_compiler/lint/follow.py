@@ -1,6 +1,6 @@
 """Tracing of a step on symbols: its file runs in a child process, and one call is recorded operation by operation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -196,7 +196,7 @@ def _read_point(given: BoundName, arguments: tuple[object, ...], sizes: Sizes) -
     return found
 
 
-def _get_lengths(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
+def _get_lengths(shape: Shape, sizes: Sizes) -> tuple[int, ...]:
     return tuple(length(size, sizes) for size in shape.sizes)
 
 

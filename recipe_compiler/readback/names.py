@@ -19,7 +19,7 @@ from recipe_compiler.algebra.scalars.symbols import component, coordinate, label
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
 from recipe_compiler.formula.extents import valued
-from recipe_compiler.formula.shapes import Kind, Size
+from recipe_compiler.formula.shapes import Kind, Size, Sizes
 from recipe_compiler.program.atoms import matrix_name
 from recipe_compiler.program.program import Program
 from recipe_compiler.tensor.atoms import everywhere
@@ -27,7 +27,6 @@ from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Grid, Index, MatrixFunction, Tensor
 
 Value = Any
-Sizes = Mapping[str, int]
 EPS = sp.Symbol("eps", positive=True)
 BATCH = 2
 """Rows of the minibatches that are read; the data then have one row more."""

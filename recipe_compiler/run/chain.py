@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.support.chains import _rows_of_64
 from recipe_compiler.formula.arrays import Array
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.program.loop_passes import COORDINATES
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.evaluate import extent
@@ -43,7 +44,7 @@ class Inputs:
     """The user's functions that are moves, in the order of the module's arguments."""
     codes: tuple[Code, ...] = ()
     """Whose functions these are."""
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: Sizes = field(default_factory=dict)
     """The symbolic sizes of the module."""
     of_draw: "Callable[[Chain], Inputs] | None" = None
     """What the next draw of a chain is given, where the step size or V changes along it."""
@@ -158,7 +159,7 @@ def _advance_lanes(module: Emitted, inputs: Inputs, chains: Sequence[Chain], dra
         chain.diverging = int(kept[lane]) < draws
 
 
-def why_no_lanes(module: Emitted, build: Build, sizes: Mapping[str, int]) -> str:
+def why_no_lanes(module: Emitted, build: Build, sizes: Sizes) -> str:
     """Return why the chains of a module cannot run as lanes; nothing where they can."""
     if module.run_lanes is not None:
         return ""

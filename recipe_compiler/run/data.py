@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from recipe_compiler.errors import DataError, nearest, shown
 from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Datum, Declarations
-from recipe_compiler.formula.shapes import Kind, Shape
+from recipe_compiler.formula.shapes import Kind, Shape, Sizes
 from recipe_compiler.run.check_numbers import MOST_WHOLE, stored, wanted
 from recipe_compiler.run.columns import (
     MOST_NAMED,
@@ -212,12 +212,12 @@ def _by_field(given: Any, declared: Mapping[str, Datum]) -> tuple[Mapping[str, o
     raise DataError([f"data: found {found}, expected a mapping of {', '.join(declared) or 'nothing'} to arrays"])
 
 
-def rows_of(data: Data, declared: Declarations, sizes: Mapping[str, int]) -> dict[str, Array]:
+def rows_of(data: Data, declared: Declarations, sizes: Sizes) -> dict[str, Array]:
     """Return the fields with their rows as formulas of one datum name them, `[datum, 1, ...]`."""
     return {field.name: field_rows(declared, field.name, field.values, sizes) for field in data.fields}
 
 
-def field_rows(declared: Declarations, name: str, values: NDArray[Any], sizes: Mapping[str, int]) -> Array:
+def field_rows(declared: Declarations, name: str, values: NDArray[Any], sizes: Sizes) -> Array:
     """Return values of a field as `rows_of` does: in the place of a position, a row with a one there."""
     datum = declared.find(name)
     if isinstance(datum, Datum) and datum.is_index:

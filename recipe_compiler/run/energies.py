@@ -23,6 +23,7 @@ from recipe_compiler.emit.support import constraints
 from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.constraints import VECTORS
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import Point, evaluate_rows, extent, extents
@@ -181,7 +182,7 @@ PIECE = 1 << 22
 """Entries of a square matrix of all coordinates, at some draws, that formulas may make at a time."""
 
 
-def declared_blocks(array: Array, build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
+def declared_blocks(array: Array, build: Build, sizes: Sizes) -> dict[str, Array]:
     """Return the target's blocks, on their own scales, cut from draws of the potential's block.
 
     theta = g(u) for a block that is sampled in an unbounded variable u; b = g(u) for one that lies in a set.
@@ -212,7 +213,7 @@ def derived_formulas(build: Build) -> Mapping[str, Formula]:
     return dict((*build.target.derived, *build.derived))
 
 
-def derived_draws(build: Build, blocks: Mapping[str, Array], sizes: Mapping[str, int]) -> dict[str, Array]:
+def derived_draws(build: Build, blocks: Mapping[str, Array], sizes: Sizes) -> dict[str, Array]:
     """Return the derived quantities at draws `[chain, draw, ...]`, in the shapes of their formulas; NaN without a draw.
 
     Args:
@@ -223,7 +224,7 @@ def derived_draws(build: Build, blocks: Mapping[str, Array], sizes: Mapping[str,
     return {name: at_draws(formula, build, blocks, sizes) for name, formula in derived_formulas(build).items()}
 
 
-def at_draws(formula: Formula, build: Build, blocks: Mapping[str, Array], sizes: Mapping[str, int]) -> Array:
+def at_draws(formula: Formula, build: Build, blocks: Mapping[str, Array], sizes: Sizes) -> Array:
     """Return a formula of the target's blocks at draws `[chain, draw, ...]` of them, in its shape; NaN without one."""
     declared = (build.target.declared or build.target).declarations
     shapes = {block.name: extents(block.shape, sizes) or (1, 1) for block in declared.blocks}

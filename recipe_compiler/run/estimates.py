@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from recipe_compiler.emit.module import Module
 from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.rebuild import zero
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.run.chain import Chain, Inputs
 from recipe_compiler.run.evaluate import extents
@@ -91,7 +92,7 @@ def without_estimates(build: Build) -> Build:
 
 
 def with_estimates(
-    build: Build, gradients: Gradients, settings: RunSettings, starts: Sequence[Start], sizes: Mapping[str, int]
+    build: Build, gradients: Gradients, settings: RunSettings, starts: Sequence[Start], sizes: Sizes
 ) -> Build:
     """Return the build with values for the parameters that are estimated from the data, at the mode of U.
 
@@ -109,7 +110,7 @@ def with_estimates(
     return at_mode(with_control(build, gradients, mode.theta, sizes), gradients, mode.theta, settings)
 
 
-def with_control(build: Build, gradients: Gradients, mode: Array, sizes: Mapping[str, int]) -> Build:
+def with_control(build: Build, gradients: Gradients, mode: Array, sizes: Sizes) -> Build:
     """Return the build with values of the parameters of control variates: each block of the target at a mode.
 
     Args:

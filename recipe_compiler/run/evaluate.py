@@ -14,7 +14,7 @@ from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.build import parts
 from recipe_compiler.formula.expression import Formula, Role
-from recipe_compiler.formula.shapes import SCALAR, Shape
+from recipe_compiler.formula.shapes import SCALAR, Shape, Sizes
 from recipe_compiler.formula.show import text
 
 
@@ -24,7 +24,7 @@ class Point:
 
     names: Mapping[str, Array]
     """Blocks, parameters and functions."""
-    sizes: Mapping[str, int]
+    sizes: Sizes
     rng: np.random.Generator | None = None
     """Where `N(0, cov)` draws from."""
 
@@ -106,14 +106,14 @@ def _first_axis(value: Array) -> Array:
     return value if value.ndim == 3 else value.reshape((1, *value.shape) if value.ndim == 2 else (1, 1, 1))
 
 
-def extent(size: str | int, sizes: Mapping[str, int]) -> int:
+def extent(size: str | int, sizes: Sizes) -> int:
     """Return a size as a number. Raises DataError for a symbolic size that nothing fixes."""
     if isinstance(size, str) and size not in sizes:
         raise DataError([f"nothing fixes the size {size}: give it under `sizes:`"])
     return sizes[size] if isinstance(size, str) else size
 
 
-def extents(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
+def extents(shape: Shape, sizes: Sizes) -> tuple[int, ...]:
     """Return the shape of the array that holds a value of `shape`: (), (n, 1), (1, n) or (m, n)."""
     if shape == SCALAR:
         return ()

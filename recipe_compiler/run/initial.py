@@ -10,7 +10,7 @@ from recipe_compiler.errors import CompilerError, DataError
 from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import DomainName, Sizes
 from recipe_compiler.run.evaluate import Point, evaluate, extent
 from recipe_compiler.run.load_module import Emitted, users_name
 from recipe_compiler.run.map_estimate import Start
@@ -26,7 +26,7 @@ SPREAD = 2.0
 """Random starts are uniform in [-2, 2]."""
 
 
-def starts_of(module: Emitted, build: Build, known: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[Start, ...]:
+def starts_of(module: Emitted, build: Build, known: Mapping[str, Array], sizes: Sizes) -> tuple[Start, ...]:
     """Return the starts of a search for the mode, in order: `init`, zero, then random ones, the same at every call.
 
     Args:
@@ -46,7 +46,7 @@ def starts_of(module: Emitted, build: Build, known: Mapping[str, Array], sizes: 
 
 
 def first_states(
-    module: Emitted, build: Build, known: Mapping[str, Array], sizes: Mapping[str, int]
+    module: Emitted, build: Build, known: Mapping[str, Array], sizes: Sizes
 ) -> Callable[[int, int], dict[str, Array]]:
     """Return where chains start, by the module's names of blocks, as a function of the run's seed and the chain.
 
@@ -97,7 +97,7 @@ def stated_blocks(build: Build) -> dict[str, Formula]:
     return {name: formula for name, formula in build.init if name not in own}
 
 
-def stated_coordinates(build: Build, sizes: Mapping[str, int]) -> NDArray[np.bool_]:
+def stated_coordinates(build: Build, sizes: Sizes) -> NDArray[np.bool_]:
     """Return which coordinates of the potential's block start where `init` says."""
     whole, stated = potential_block(build) in dict(build.init), stated_blocks(build)
     pieces = placed_blocks(build, sizes)

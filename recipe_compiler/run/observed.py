@@ -1,6 +1,5 @@
 """The data of a build, read once; before its verdicts where that is soon done, as they may rest on the data."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import comparisons
 from recipe_compiler.formula.expression import Compare, Number
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.formula.show import text
 from recipe_compiler.run.columns import open_array
 from recipe_compiler.run.data import Data, load_data, of_test, rows_of
@@ -53,7 +53,7 @@ def _fitting(build: Build, data: Data) -> Data:
     return replace(data, sizes=tuple(sizes.items()))
 
 
-def _demand_like(build: Build, data: Data, test: Data, sizes: Mapping[str, int]) -> None:
+def _demand_like(build: Build, data: Data, test: Data, sizes: Sizes) -> None:
     """Raise DataError where held-out rows are none that the data could have: of a level that these do not know."""
     for datum, own, held in zip(build.target.declarations.data, data.fields, test.fields, strict=True):
         if held.values.shape[1:] != own.values.shape[1:]:
@@ -68,7 +68,7 @@ def _demand_like(build: Build, data: Data, test: Data, sizes: Mapping[str, int])
         _demand_assumed(build, test, sizes)
 
 
-def _demand_assumed(build: Build, data: Data, sizes: Mapping[str, int]) -> None:
+def _demand_assumed(build: Build, data: Data, sizes: Sizes) -> None:
     """Raise DataError for the first row in which what a target assumes of its data, `assume: ["y <= n"]`, is not so.
 
     Densities assume of data what they need: `binomial_logit(y, n, eta)` that y <= n (`spec/target_densities.py`).

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from recipe_compiler.emit.module import Module
 from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.formula.arrays import Array
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.program.kernel import Kernel, Procedure
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.load_module import Emitted
 
-Sizes = Mapping[str, int]
 Values = dict[str, Any]
 Drawn = Array | NDArray[np.uint64]
 """The rows of a batch, or the shift of the gradient of a quadratic."""

@@ -19,7 +19,7 @@ from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Block, Datum, Declarations
 from recipe_compiler.formula.densities import DENSITIES, Density
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import DomainName, Sizes
 from recipe_compiler.run.data import Data, field_rows, rows_of
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows, extents
 from recipe_compiler.run.row_states import fields_of_states, states_before_rows
@@ -179,7 +179,7 @@ def _stays_in(row: Density, block: Block, *, one_bound: bool) -> bool:
     return (block.domain.name is DomainName.REAL and not one_bound) or bool(row.support)
 
 
-def add_predictive(tree: "DataTree", build: Build, data: Data, settings: RunSettings, sizes: Mapping[str, int]) -> str:
+def add_predictive(tree: "DataTree", build: Build, data: Data, settings: RunSettings, sizes: Sizes) -> str:
     """Add posterior_predictive, prior and prior_predictive draws; return why there is no prior, empty if there is one.
 
     y~_n from its density at every draw of the posterior, and at draws of the prior.
@@ -234,7 +234,7 @@ class _Drawer:
 
     build: Build
     data: Data
-    sizes: Mapping[str, int]
+    sizes: Sizes
     known: Mapping[str, Array]
 
     @property

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from recipe_compiler.emit.support.checks import _constants
 from recipe_compiler.errors import RunError, shown
 from recipe_compiler.formula.arrays import Array
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.program.lowered_noise import CLIPPED
 from recipe_compiler.program.step_stats import ACCEPTANCE, INVOLUTIONS_TRIED, TRIED, of_kind
 from recipe_compiler.run.chain import Chain, Inputs, start_chain, why_no_lanes
@@ -208,7 +209,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def known_values(build: Build, sizes: Mapping[str, int]) -> dict[str, Array]:
+def known_values(build: Build, sizes: Sizes) -> dict[str, Array]:
     """Return the values of all parameters that are not bound, in the shapes formulas work with."""
     bound = {name for name, _ in build.bind}
     declared = {parameter.name: parameter for parameter in declared_parameters(build) if parameter.name not in bound}
@@ -309,7 +310,7 @@ def stepping(module: Emitted, inputs: Inputs, eps: float) -> Inputs:
 
 
 def _constants_of(
-    module: Emitted, parameters: Mapping[str, float | Array], eps: float, sizes: Mapping[str, int]
+    module: Emitted, parameters: Mapping[str, float | Array], eps: float, sizes: Sizes
 ) -> dict[str, float | Array]:
     try:
         return _constants(module.constants, module.prepare(*parameters.values(), eps, *sizes.values()))

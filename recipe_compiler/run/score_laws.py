@@ -9,6 +9,7 @@ import numpy as np
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.arrays import Array
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.formula.show import text
 from recipe_compiler.run.data import field_rows
 from recipe_compiler.run.evaluate import Point, evaluate, evaluate_rows
@@ -43,7 +44,7 @@ def demand_scores(build: Build, data: Data) -> tuple[Reference, ...]:
     return tuple(_reference(one, build, data, sizes) for one in build.scores)
 
 
-def _reference(score: Score, build: Build, data: Data, sizes: Mapping[str, int]) -> Reference:
+def _reference(score: Score, build: Build, data: Data, sizes: Sizes) -> Reference:
     if score.law is None:
         if data.test is None:
             hint = "a `test` section, or the fields of `test=` in Python"
@@ -67,7 +68,7 @@ def _reference(score: Score, build: Build, data: Data, sizes: Mapping[str, int])
     return Reference(score, arguments, np.diff(below) / inside, 1.0 - inside)
 
 
-def _all_rows(score: Score, build: Build, data: Data, sizes: Mapping[str, int]) -> dict[str, Array]:
+def _all_rows(score: Score, build: Build, data: Data, sizes: Sizes) -> dict[str, Array]:
     """Return the fields of the data that the law of a score names, each as the matrix of its rows."""
     named = {name for formula in score.formulas for name in dependence(formula).parameters}
     declared = (build.target.declared or build.target).declarations

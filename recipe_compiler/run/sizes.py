@@ -9,6 +9,7 @@ from recipe_compiler.emit.support import checks
 from recipe_compiler.errors import DataError
 from recipe_compiler.formula.arrays import Array
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.run.columns import open_array
 from recipe_compiler.run.data import Data
 from recipe_compiler.run.evaluate import Point, evaluate, extent, extents, nearest
@@ -32,7 +33,7 @@ def given_arrays(build: Build) -> dict[str, Array]:
     return {name: _as_written(name, value, len(shapes[name].sizes)) for name, value in build.values if name in shapes}
 
 
-def parameter_values(build: Build, names: tuple[str, ...], sizes: Mapping[str, int]) -> dict[str, Array]:
+def parameter_values(build: Build, names: tuple[str, ...], sizes: Sizes) -> dict[str, Array]:
     """Return the values of the parameters `names`: 0-d arrays, `[n]` and `[m, n]`, contiguous float64.
 
     Raises DataError with every parameter that has no value, or one of another shape or kind than declared.
@@ -139,7 +140,7 @@ def _positions(build: Build, data: Data, sizes: dict[str, int], said: Mapping[st
             yield f"data: {problem}, for `{datum.name}`; positions count from 0 (`from_one` where a file counts from 1)"
 
 
-def _too_small(build: Build, sizes: Mapping[str, int], said: Mapping[str, str]) -> Iterator[str]:
+def _too_small(build: Build, sizes: Sizes, said: Mapping[str, str]) -> Iterator[str]:
     """Yield a fault for each size at which a position that a formula names does not exist."""
     stated = [formula for _, formula in (*build.bind, *build.init)]
     stated += [formula for score in build.scores for formula in score.formulas]
@@ -167,7 +168,7 @@ def _match_target(build: Build, sizes: dict[str, int]) -> Iterator[str]:
         yield f"block `{block.name}`: found {size} entries, but the blocks of {build.target.name} have {total}"
 
 
-def placed_blocks(build: Build, sizes: Mapping[str, int]) -> Iterator[tuple[str, Block, slice]]:
+def placed_blocks(build: Build, sizes: Sizes) -> Iterator[tuple[str, Block, slice]]:
     """Yield the blocks of the target, by the names that it declares, and where each is in the potential's block."""
     transforms, start = {one.inner: one.block.name for one in build.target.transforms}, 0
     for block in build.target.declarations.blocks:

@@ -1,6 +1,6 @@
 """Stand-ins for all that a build leaves to its user, of the kinds declared, no two alike: to read a file with."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.formula.declaration import Datum, Parameter
 from recipe_compiler.formula.expression import Number
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.shapes import Kind, Sizes
 from recipe_compiler.program.atoms import smallest_sizes
 from recipe_compiler.program.program import Program
 from recipe_compiler.run.data import Data
@@ -64,7 +64,7 @@ def _other(value: Value, turn: int) -> Value:
                        for row in value.numbers or ()))  # fmt: skip
 
 
-def _numbers_of(datum: Datum, sizes: Mapping[str, int], turn: int) -> NDArray[np.floating] | NDArray[np.int64]:
+def _numbers_of(datum: Datum, sizes: Sizes, turn: int) -> NDArray[np.floating] | NDArray[np.int64]:
     """Return a field of the data."""
     shape = tuple(extent(size, sizes) for size in datum.axes)
     places = np.arange(int(np.prod(shape))).reshape(shape)
@@ -77,7 +77,7 @@ def _numbers_of(datum: Datum, sizes: Mapping[str, int], turn: int) -> NDArray[np
     return np.ascontiguousarray((turned + 1.0 + turn) if whole else (turned + 1.0) / 64.0 + turn / 8.0)
 
 
-def _value_of(one: Parameter, sizes: Mapping[str, int], turn: int) -> Value:
+def _value_of(one: Parameter, sizes: Sizes, turn: int) -> Value:
     """Return a value of a parameter that has none."""
     rows, cols = (*(extent(size, sizes) for size in one.shape.sizes), 1, 1)[:2]
     if Kind.SKEW in one.kinds:

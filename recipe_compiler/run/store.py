@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.arrays import Array
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import DomainName, Sizes
 from recipe_compiler.program.step_stats import ACCEPTANCE, TRIED
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.run.data import Data
@@ -36,7 +36,7 @@ BETWEEN_NUMBERS = (DomainName.INTERVAL, DomainName.CIRCLE, DomainName.SIMPLEX)
 
 
 def labels(
-    build: Build, data: Data, sizes: Mapping[str, int], taken: Collection[str]
+    build: Build, data: Data, sizes: Sizes, taken: Collection[str]
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Name the coordinates of a block after the columns of the one field of the data that has its size.
 
@@ -61,7 +61,7 @@ def labels(
     return dims, {size: names for size, names in found.items() if size in used}
 
 
-def sampled_names(build: Build, data: Data, sizes: Mapping[str, int]) -> tuple[str, ...]:
+def sampled_names(build: Build, data: Data, sizes: Sizes) -> tuple[str, ...]:
     """Return the names of the coordinates of the potential's block, as the summary has them: `theta[age]`, `W[0, 1]`.
 
     A block that is sampled in another variable has that one's name: `log_tau`.
@@ -204,7 +204,7 @@ class _Grouped:
     coords: Mapping[str, list[str]]
 
     @classmethod
-    def of(cls, build: Build, data: Data, sizes: Mapping[str, int], posterior: Arrays) -> Self:
+    def of(cls, build: Build, data: Data, sizes: Sizes, posterior: Arrays) -> Self:
         """Return the names of axes: those of blocks, of the fields of the data, and of the log likelihood."""
         dims, coords = labels(build, data, sizes, posterior)
         for name, formula in derived_formulas(build).items():

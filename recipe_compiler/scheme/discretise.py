@@ -13,7 +13,7 @@ from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.expression import Apply
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.operators import INVERTING
-from recipe_compiler.formula.shapes import DomainName
+from recipe_compiler.formula.shapes import DomainName, Sizes
 from recipe_compiler.program.atoms import with_arrays
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.program import Energies, Gradient, Part, Program, steps_at_head
@@ -89,7 +89,7 @@ def _difference(tensor: Tensor, modes: Mapping[str, str]) -> tuple[Term, ...]:
 
 
 def discretise(
-    build: Build, derivation: Derivation, sizes: Mapping[str, int] | None = None, *, for_every_size: bool = False
+    build: Build, derivation: Derivation, sizes: Sizes | None = None, *, for_every_size: bool = False
 ) -> Program:
     """Return one step of the build's scheme for the bound dynamics and its target.
 
@@ -248,7 +248,7 @@ def more_than_two(build: Build) -> dict[str, int]:
     return {name: 2 if k else 3 for k, name in enumerate(names)}
 
 
-def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int] | None) -> dict[str, str | int]:
+def _one_name_each(build: Build, gradient: Gradient, sizes: Sizes | None) -> dict[str, str | int]:
     """Return what sizes of dynamics and target become, so that the block of the potential has one size.
 
     A size that either document states as a number is that number; else the dynamics' name stands. A stacked target
@@ -276,7 +276,7 @@ def _one_name_each(build: Build, gradient: Gradient, sizes: Mapping[str, int] | 
     return found
 
 
-def _sampled(build: Build, derivation: Derivation, sizes: Mapping[str, int] | None) -> SampledTarget:
+def _sampled(build: Build, derivation: Derivation, sizes: Sizes | None) -> SampledTarget:
     items = (*derivation.blocks, *_parameters(build, derivation), *build.target.declarations.data)
     functions = (f for f in build.dynamics.declarations.functions if f.home)
     others = tuple(f.of[0] for f in functions if f.value.declared == build.dynamics.potential)

@@ -1,6 +1,6 @@
 """The gradient of a target, in index notation, at the block that the dynamics' potential depends on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -8,7 +8,7 @@ from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.extents import after, extent
-from recipe_compiler.formula.shapes import DISCRETE, Size
+from recipe_compiler.formula.shapes import DISCRETE, Size, Sizes
 from recipe_compiler.program.combine import fresh, unsupported
 from recipe_compiler.program.program import REST, Gradient, Part, Potential
 from recipe_compiler.program.rebuild import with_tensors
@@ -36,7 +36,7 @@ class SampledTarget:
     """The block that U depends on."""
     declared: frozenset[str]
     """Every name of the user's."""
-    sizes: Mapping[str, int] | None
+    sizes: Sizes | None
     """Those of a stacked target; None leaves them open."""
     others: tuple[str, ...] = ()
     """Other blocks that the dynamics have U at."""
@@ -172,7 +172,7 @@ def stacked_sizes(declarations: Declarations) -> tuple[str, ...]:
     return tuple(dict.fromkeys(size for size in sizes if isinstance(size, str)))
 
 
-def length(block: Block, sizes: Mapping[str, int] | None, target: Target) -> Size:
+def length(block: Block, sizes: Sizes | None, target: Target) -> Size:
     """Return the number of coordinates of a block, a number, or a product of names if `sizes` is None.
 
     Raises:

@@ -1,11 +1,10 @@
 """Array files: their numbers, exactly, without unpickling anything."""
 
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.shapes import Shape, Sizes
 from recipe_compiler.spec.files import no_file
 from recipe_compiler.spec.model import Rows
 
@@ -44,7 +43,7 @@ def mapped(file: Path) -> "NDArray[Any]":
     return cast("NDArray[Any]", array)
 
 
-def npy_numbers(file: Path, shape: Shape, sizes: Mapping[str, int]) -> Rows | str | None:
+def npy_numbers(file: Path, shape: Shape, sizes: Sizes) -> Rows | str | None:
     """Return the numbers of a .npy file row by row, each as the exact value of the double that runs; a column as n x 1.
 
     None where there are too many, a text where the file holds no array of the shape. Symbolic sizes that are not fixed
@@ -70,7 +69,7 @@ def npy_numbers(file: Path, shape: Shape, sizes: Mapping[str, int]) -> Rows | st
     return tuple(tuple(Fraction(x) for x in row) for row in columns.tolist())
 
 
-def _misfit(array: "np.ndarray[Any, Any]", name: str, shape: Shape, sizes: Mapping[str, int]) -> str:
+def _misfit(array: "np.ndarray[Any, Any]", name: str, shape: Shape, sizes: Sizes) -> str:
     """Return why an array is none of a shape; empty if it is."""
     if array.dtype.kind not in "iuf":
         return f"found {array.dtype} numbers in {name}, expected real ones"

@@ -16,7 +16,7 @@ from recipe_compiler.algebra.scalars.matrices import cholesky
 from recipe_compiler.algebra.scalars.sign_cells import chosen
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.elementwise import FUNCTIONS
-from recipe_compiler.formula.shapes import Size
+from recipe_compiler.formula.shapes import Size, Sizes
 from recipe_compiler.formula.sympy_functions import scalar
 from recipe_compiler.tensor.atoms import Factor, indices, moved
 from recipe_compiler.tensor.terms import (
@@ -61,7 +61,7 @@ MATRIX_FUNCTIONS: Mapping[str, Callable[[Scalar], Scalar]] = {
 
 def scalarise(
     tensor: Tensor,
-    sizes: Mapping[str, int],
+    sizes: Sizes,
     at: Mapping[Index, int],
     leaf: Leaf,
     *,
@@ -86,7 +86,7 @@ def scalarise(
 class _Evaluation:
     """One evaluation of tensors at fixed sizes: values of atoms, and sums and matrices computed so far."""
 
-    sizes: Mapping[str, int]
+    sizes: Sizes
     leaf: Leaf
     apart: bool
     sums: Sums

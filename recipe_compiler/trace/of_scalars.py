@@ -16,6 +16,7 @@ from recipe_compiler.algebra.scalars.symbols import coordinates, extent, label, 
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import replaced
 from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.trace.moments import Moments, moments
 from recipe_compiler.trace.scalars import Poly, PolyDraw, Scalars, poly_arithmetic
 from recipe_compiler.trace.series import TWO, ZERO, NoExpansionError, Series
@@ -25,9 +26,7 @@ TOPS = (TWO, 2 * TWO)
 """Powers of eps up to which moments are read: the second where the first does not tell enough of them."""
 
 
-def scalar_moments(
-    step: Step, sizes: Mapping[str, int], only: Sequence[int] = (), least: Fraction = TWO
-) -> Moments[Poly]:
+def scalar_moments(step: Step, sizes: Sizes, only: Sequence[int] = (), least: Fraction = TWO) -> Moments[Poly]:
     """Return E[dz] (n) and Cov[dz] (n x n) of a claimed step at fixed sizes, by the second engine.
 
     They are known up to a power `least` of eps if possible, and are those of all coordinates, or of those of some

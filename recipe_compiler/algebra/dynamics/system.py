@@ -3,7 +3,6 @@
 Derivatives are those off all kinks, where moduli, signs and comparisons are smooth (`algebra.scalars.sign_cells`).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sympy import Expr, Symbol
@@ -14,6 +13,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows, add, dot, total
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.formula.shapes import Sizes
 
 Vector = tuple[Expr, ...]
 
@@ -37,7 +37,7 @@ def system(
     H: Formula,
     D: tuple[tuple[Formula, ...], ...],
     Q: tuple[tuple[Formula, ...], ...],
-    sizes: Mapping[str, int],
+    sizes: Sizes,
 ) -> System:
     """Return z, H, D and Q of a dynamics at fixed sizes, over n coordinates.
 
@@ -49,7 +49,7 @@ def system(
     return System(z, rows(H, at)[0][0], block_matrix(D, at), block_matrix(Q, at))
 
 
-def state(declarations: Declarations, sizes: Mapping[str, int]) -> tuple[Symbol, ...]:
+def state(declarations: Declarations, sizes: Sizes) -> tuple[Symbol, ...]:
     """Return all n coordinates of the state, block by block, row by row within a matrix."""
     return tuple(x for block in declarations.blocks for x in coordinates(block, sizes))
 

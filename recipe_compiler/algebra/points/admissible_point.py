@@ -31,7 +31,7 @@ from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Function, Parameter
 from recipe_compiler.formula.expression import Compare
-from recipe_compiler.formula.shapes import SIGNS, DomainName, Kind, Shape
+from recipe_compiler.formula.shapes import SIGNS, DomainName, Kind, Shape, Sizes
 from recipe_compiler.formula.show import text
 
 # Rational points inside the domains of blocks.
@@ -44,7 +44,7 @@ class EmptyDomainError(Exception):
 def inside(
     block: Block,
     declarations: Declarations,
-    sizes: Mapping[str, int],
+    sizes: Sizes,
     numbers: Mapping[Expr, Fraction],
     style: int,
     random: Random,
@@ -81,7 +81,7 @@ def inside(
 def _draw_between_bounds(
     block: Block,
     declarations: Declarations,
-    sizes: Mapping[str, int],
+    sizes: Sizes,
     numbers: Mapping[Expr, Fraction],
     parts: int,
     random: Random,
@@ -148,18 +148,18 @@ class Point:
         return value
 
 
-def point(declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random) -> Point | None:
+def point(declarations: Declarations, sizes: Sizes, style: int, random: Random) -> Point | None:
     """Return an admissible point, or None if the one drawn violates an assumption, or leaves a domain empty."""
     made = drawn(declarations, sizes, style, random)
     return made if made is not None and meets(made, declarations, sizes) else None
 
 
-def meets(at: Point, declarations: Declarations, sizes: Mapping[str, int]) -> bool:
+def meets(at: Point, declarations: Declarations, sizes: Sizes) -> bool:
     """Whether all assumptions certainly hold at a point."""
     return all(holds(compare, declarations, sizes, at) for compare in declarations.assume)
 
 
-def defaults_of(declarations: Declarations, sizes: Mapping[str, int]) -> dict[Expr, Fraction]:
+def defaults_of(declarations: Declarations, sizes: Sizes) -> dict[Expr, Fraction]:
     """Return the entries of parameters that have rational defaults, with these."""
     setting, found = Setting(declarations, sizes), dict[Expr, Fraction]()
     for item in declarations.parameters:
@@ -171,7 +171,7 @@ def defaults_of(declarations: Declarations, sizes: Mapping[str, int]) -> dict[Ex
     return found
 
 
-def drawn(declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random) -> Point | None:
+def drawn(declarations: Declarations, sizes: Sizes, style: int, random: Random) -> Point | None:
     """Return a point that has all declared kinds and domains, whatever is assumed; None if a domain is left empty.
 
     `style` 0 and 1 are the simplest ones; larger ones are random and ever wider.
@@ -207,7 +207,7 @@ def stated(
     numbers: Mapping[Expr, Fraction],
     fields: Mapping[str, Expr],
     declarations: Declarations,
-    sizes: Mapping[str, int],
+    sizes: Sizes,
 ) -> Point | None:
     """Return the point with these values, and the same as text; None if one is not of the kinds declared."""
     at = Point(numbers, {**fields, **_fields_at_other_blocks(fields, declarations, sizes)}, ())
@@ -222,9 +222,7 @@ def stated(
     return replace(at, named=tuple(named))
 
 
-def _fields_at_other_blocks(
-    fields: Mapping[str, Expr], declarations: Declarations, sizes: Mapping[str, int]
-) -> dict[str, Expr]:
+def _fields_at_other_blocks(fields: Mapping[str, Expr], declarations: Declarations, sizes: Sizes) -> dict[str, Expr]:
     """Return what functions are at other blocks than their own: the same polynomials, of the coordinates there."""
     found: dict[str, Expr] = {}
     for function in (function for function in declarations.functions if function.home):
@@ -236,7 +234,7 @@ def _fields_at_other_blocks(
     return found
 
 
-def holds(compare: Compare, declarations: Declarations, sizes: Mapping[str, int], at: Point) -> bool:
+def holds(compare: Compare, declarations: Declarations, sizes: Sizes, at: Point) -> bool:
     """Whether an assumption certainly holds at a point, entry by entry.
 
     One about the state must hold strictly: a point on the edge, or on a surface, is no witness for a neighbourhood.
@@ -265,7 +263,7 @@ def written(values: Rows, shape: Shape) -> str:
     return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in values) + "]"
 
 
-def _draw_constants(item: Parameter | Datum, sizes: Mapping[str, int], style: int, random: Random) -> Rows:
+def _draw_constants(item: Parameter | Datum, sizes: Sizes, style: int, random: Random) -> Rows:
     """Return random values of the declared kinds for a parameter, or for the fields of one datum."""
     height, width = extent(item.shape, sizes)
     if isinstance(item, Parameter) and item.value is not None:
@@ -284,9 +282,7 @@ def _draw_constants(item: Parameter | Datum, sizes: Mapping[str, int], style: in
     return tuple(tuple(instances.signed_number(kinds, style, random) for _ in range(width)) for _ in range(height))
 
 
-def _draw_field(
-    function: Function, declarations: Declarations, sizes: Mapping[str, int], style: int, random: Random
-) -> Rows:
+def _draw_field(function: Function, declarations: Declarations, sizes: Sizes, style: int, random: Random) -> Rows:
     """Return random polynomials of the declared kinds for the entries of a function of the state."""
     z = coordinates_of(function.of, declarations, sizes)
     if function.role == "potential" and not function.shape.sizes:
@@ -304,7 +300,7 @@ def _draw_field(
 
 
 def _pair_names_with_values(
-    item: Parameter | Function | Datum, values: Rows, declarations: Declarations, sizes: Mapping[str, int]
+    item: Parameter | Function | Datum, values: Rows, declarations: Declarations, sizes: Sizes
 ) -> list[tuple[Expr, Expr]]:
     """Return each entry's symbol or undefined function (none for an alias) with its value."""
     flat = [x for row in values for x in row]
@@ -313,7 +309,7 @@ def _pair_names_with_values(
 
 
 def _read_entries_at(
-    item: Parameter | Datum | Block | Function, at: Point, declarations: Declarations, sizes: Mapping[str, int]
+    item: Parameter | Datum | Block | Function, at: Point, declarations: Declarations, sizes: Sizes
 ) -> Rows:
     """Return the entries of a declared name at a point, a function's as polynomials."""
     height, width = extent(item.shape, sizes)

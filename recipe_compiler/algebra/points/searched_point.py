@@ -23,7 +23,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import component, positions
 from recipe_compiler.formula.declaration import Datum, Declarations, Function, Parameter
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.shapes import Kind, Sizes
 
 SHARES = (*(Fraction(1, n) for n in (2, 4, 8, 32, 256)), Fraction(0))
 """How much of a drawn point is kept on the way to an admissible one."""
@@ -32,7 +32,7 @@ PINNED = (Fraction(3, 5), Fraction(1), Fraction(7, 5), Fraction(1, 2), Fraction(
 Chosen = Mapping[Expr, Fraction]
 
 
-def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Iterator[Point]:
+def admissible(declarations: Declarations, sizes: Sizes) -> Iterator[Point]:
     """Yield exact points that satisfy all declarations: one, or several where an equality keeps points from a ball.
 
     Tried are what the document gives as defaults, and a search in floats.
@@ -54,7 +54,7 @@ def admissible(declarations: Declarations, sizes: Mapping[str, int]) -> Iterator
 
 
 def _propose_values(
-    region: Region, names: tuple[Expr, ...], declarations: Declarations, sizes: Mapping[str, int]
+    region: Region, names: tuple[Expr, ...], declarations: Declarations, sizes: Sizes
 ) -> Iterator[Chosen]:
     """Yield values to complete: none, the defaults, a point found by search in floats, and points on equalities."""
     yield {}
@@ -71,7 +71,7 @@ def _propose_values(
         yield solved({**start, name: value}, region, frozenset({name}))
 
 
-def towards(made: Point, inner: Point, declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:
+def towards(made: Point, inner: Point, declarations: Declarations, sizes: Sizes) -> Point | None:
     """Return a point between a drawn and an admissible one that is admissible, too; None if there is none.
 
     Only names in assumptions, and those that facts connect them with, are moved; the others stay as drawn.
@@ -110,14 +110,12 @@ def _is_nonconvex(item: Parameter | Datum | Function) -> bool:
     return bool({Kind.INTEGER, Kind.NONZERO} & set(item.kinds)) or (isinstance(item, Datum) and bool(item.values))
 
 
-def _list_entry_names(
-    item: Parameter | Datum | Function, declarations: Declarations, sizes: Mapping[str, int]
-) -> set[Expr]:
+def _list_entry_names(item: Parameter | Datum | Function, declarations: Declarations, sizes: Sizes) -> set[Expr]:
     """Return the symbols or undefined functions of all entries of a declared item."""
     return {component(item, at, declarations, sizes) for at in positions(item.shape, sizes)}
 
 
-def region_of(entries: list[Expr], declarations: Declarations, sizes: Mapping[str, int]) -> Region:
+def region_of(entries: list[Expr], declarations: Declarations, sizes: Sizes) -> Region:
     """Return all known facts (signs, domains, assumptions, kinds) about the names in entries and in the assumptions."""
     setting = Setting(declarations, sizes)
     sides = [side for compare in declarations.assume for side in (compare.left, compare.right)]
@@ -132,7 +130,7 @@ def names_in(entries: list[Expr], region: Region) -> tuple[Expr, ...]:
     return tuple(sorted(names, key=str))
 
 
-def completed(chosen: Chosen, declarations: Declarations, sizes: Mapping[str, int]) -> Point | None:
+def completed(chosen: Chosen, declarations: Declarations, sizes: Sizes) -> Point | None:
     """Return a point with the chosen values and simple values for all other names; None if it violates a declaration.
 
     Every kind, domain and assumption is checked again in exact arithmetic, whatever proposed the values. An abstract
@@ -156,7 +154,7 @@ def completed(chosen: Chosen, declarations: Declarations, sizes: Mapping[str, in
     return made
 
 
-def is_inside(at: Point, region: Region, declarations: Declarations, sizes: Mapping[str, int]) -> bool:
+def is_inside(at: Point, region: Region, declarations: Declarations, sizes: Sizes) -> bool:
     """Whether facts about a point, and every assumption, certainly hold there."""
     try:
         facts = all(compares(fact.op, evaluate(fact.value, at.leaf)) for fact in region)

@@ -4,7 +4,7 @@ Whether a formula has a value at a point is read node by node, as written: as a 
 and lose the condition x > 0.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -26,6 +26,7 @@ from recipe_compiler.algebra.structure.definedness import conditions
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Formula
+from recipe_compiler.formula.shapes import Sizes
 
 Leaf = Callable[[Expr], Value]
 PER_STYLE = 6
@@ -70,7 +71,7 @@ class Witness:
         return self.at.text
 
 
-def points(declarations: Declarations, sizes: Mapping[str, int], attempts: int = limits.POINTS) -> Iterator[Point]:
+def points(declarations: Declarations, sizes: Sizes, attempts: int = limits.POINTS) -> Iterator[Point]:
     """Yield admissible points, the simplest first; the same ones on every call.
 
     Raises:
@@ -88,7 +89,7 @@ class _PointSequence:
     """Random admissible points, drawn on demand and kept, so that all claims are tried at the same ones."""
 
     declarations: Declarations
-    sizes: Mapping[str, int]
+    sizes: Sizes
     random: Random
     found: list[Point | None] = field(default_factory=list[Point | None])
     refused: NoInstanceError | None = None
@@ -131,9 +132,7 @@ def _cached_point_sequence(declarations: Declarations, sizes: tuple[tuple[str, i
     return _PointSequence(declarations, dict(sizes), Random(20198))
 
 
-def witness(
-    e: Expr, declarations: Declarations, sizes: Mapping[str, int], reads: tuple[Formula, ...] = ()
-) -> Witness | None:
+def witness(e: Expr, declarations: Declarations, sizes: Sizes, reads: tuple[Formula, ...] = ()) -> Witness | None:
     """Return an admissible point where an expression e, a scalar, is certainly not zero, re-checked by substitution.
 
     The formulas `reads` that it was made of have a value there. Values are exact, or balls that exclude 0 (Johansson

@@ -1,7 +1,7 @@
 """What is declared about the names of a document, as inequalities of scalars: the only premises of a proof."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -33,7 +33,7 @@ from recipe_compiler.formula.expression import (
     Role,
     Symbol,
 )
-from recipe_compiler.formula.shapes import DISCRETE, DomainName, Kind
+from recipe_compiler.formula.shapes import DISCRETE, DomainName, Kind, Sizes
 from recipe_compiler.formula.show import text
 from recipe_compiler.verdict import Assumption, declared_of
 
@@ -124,7 +124,7 @@ def _is_possible_value(name: Expr, value: sympy.Rational) -> bool:
     )
 
 
-def equalities(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
+def equalities(declarations: Declarations, sizes: Sizes) -> Region:
     """Return the equalities that are assumed, entry by entry."""
     return _assumptions_as_facts([c for c in declarations.assume if c.op == "=="], Setting(declarations, sizes))
 
@@ -139,7 +139,7 @@ def _assumptions_as_facts(compares: Iterable[Compare], setting: Setting) -> Regi
     )
 
 
-def region_at(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
+def region_at(declarations: Declarations, sizes: Sizes) -> Region:
     """Return all that is declared, as scalar facts at fixed sizes.
 
     Raises:
@@ -155,7 +155,7 @@ def region_at(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
     return tuple(fact for fact in found if not fact.value.is_number)
 
 
-def region_alike(declarations: Declarations, sizes: Mapping[str, int]) -> Region:
+def region_alike(declarations: Declarations, sizes: Sizes) -> Region:
     """Return what is declared of every position alike, at sizes that stand for all of them.
 
     What is shown of one entry by these facts holds of every entry, at every size. Assumptions that connect entries,
@@ -230,7 +230,7 @@ def facts_of_data(item: Datum, value: Expr) -> Iterator[Fact]:
         yield Fact(max(item.values) - value, ">=", says)
 
 
-def _facts_of_item(item: Parameter | Function, declarations: Declarations, sizes: Mapping[str, int]) -> Iterator[Fact]:
+def _facts_of_item(item: Parameter | Function, declarations: Declarations, sizes: Sizes) -> Iterator[Fact]:
     """Yield the facts that the kinds of a parameter or function give; none if the parameter has a value."""
     if isinstance(item, Parameter) and item.value is not None:
         return

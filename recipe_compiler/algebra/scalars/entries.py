@@ -43,7 +43,7 @@ from recipe_compiler.formula.expression import (
     Symbol,
     Transpose,
 )
-from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.shapes import Shape, Sizes
 
 
 class NotScalarisableError(Exception):
@@ -55,10 +55,10 @@ class Setting:
     """The declarations that give names their meaning, and the integers for symbolic sizes."""
 
     declarations: Declarations
-    sizes: Mapping[str, int]
+    sizes: Sizes
 
 
-def scalar(formula: Formula, declarations: Declarations, sizes: Mapping[str, int]) -> Expr:
+def scalar(formula: Formula, declarations: Declarations, sizes: Sizes) -> Expr:
     """Return a scalar formula as a SymPy scalar.
 
     Raises:

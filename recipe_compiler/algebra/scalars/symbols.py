@@ -6,7 +6,6 @@ those of a skew one differ by sign, those of a diagonal one vanish off the diago
 name with a value is that value.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 import sympy
@@ -17,10 +16,7 @@ from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.formula.declaration import Block, Datum, Declarations, Domain, Entries, Function, Parameter
 from recipe_compiler.formula.expression import Number
-from recipe_compiler.formula.shapes import DomainName, Kind, Shape, Size
-
-Sizes = Mapping[str, int]
-"""Symbolic sizes with the integers they have."""
+from recipe_compiler.formula.shapes import DomainName, Kind, Shape, Size, Sizes
 
 Facts = tuple[str, ...]
 """What SymPy may assume of a name: `real`, `positive`."""

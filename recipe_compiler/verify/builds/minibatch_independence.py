@@ -31,6 +31,7 @@ from recipe_compiler.formula.expression import (
     Transpose,
 )
 from recipe_compiler.formula.orders import orders, terms_of
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.atoms import everywhere
@@ -125,9 +126,7 @@ def _find_witness(formula: Formula, bound: Dynamics, name: str) -> tuple[tuple[s
     return None
 
 
-def _find_moving_point(
-    entry: Expr, name: str, bound: Dynamics, sizes: dict[str, int]
-) -> tuple[tuple[str, str], ...] | None:
+def _find_moving_point(entry: Expr, name: str, bound: Dynamics, sizes: Sizes) -> tuple[tuple[str, str], ...] | None:
     """Return a point at which an entry changes with the value of a function or of one of its derivatives."""
     jets: dict[Expr, Expr] = {atom: sympy.Dummy(real=True) for atom in _list_jets(entry, name)}
     back = {value: jet for jet, value in jets.items()}

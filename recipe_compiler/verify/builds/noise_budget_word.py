@@ -18,6 +18,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Parameter
 from recipe_compiler.formula.expression import Role, Symbol
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.splitting.gradient_noise import GivenUp, Subtraction, format_given_up
 from recipe_compiler.tensor.atoms import indices
@@ -131,7 +132,7 @@ class _Values:
 
     build: Build
     bound: Dynamics
-    sizes: Mapping[str, int]
+    sizes: Sizes
     rows: dict[str, Rational | None] = field(default_factory=dict[str, "Rational | None"])
     """Parameters that were read."""
 

@@ -1,6 +1,5 @@
 """Has the posterior a finite integral at the data of a build? Where that is not shown of all data as declared."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
@@ -13,7 +12,7 @@ from flint import fmpq
 from recipe_compiler import limits
 from recipe_compiler.formula.declaration import Datum, Declarations
 from recipe_compiler.formula.expression import Compare, Number, Role, Symbol
-from recipe_compiler.formula.shapes import SCALAR, Kind
+from recipe_compiler.formula.shapes import SCALAR, Kind, Sizes
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import UNREAD, Build, Data, DataFile, Target
@@ -210,7 +209,7 @@ def _read_rows(build: Build, target: Target, observed: Data) -> Rows:
     )
 
 
-def _read_parameters(build: Build, target: Target, sizes: Mapping[str, int]) -> dict[str, Any]:
+def _read_parameters(build: Build, target: Target, sizes: Sizes) -> dict[str, Any]:
     values = {name: value.numbers for name, value in build.values if value.numbers is not None}
     found = {name: [[_round_to_double(x) for x in row] for row in rows] for name, rows in values.items()}
     plain = Rows(Declarations(), sizes, {}, {}, 1)
@@ -240,7 +239,7 @@ def _round_to_double(x: Fraction) -> fmpq:
         raise NotReadError("a parameter that no double holds") from None
 
 
-def _read_columns(datum: Datum, array: "NDArray[Any]", sizes: Mapping[str, int]) -> list[list[Any]]:
+def _read_columns(datum: Datum, array: "NDArray[Any]", sizes: Sizes) -> list[list[Any]]:
     """Return the entries of a field, each with its numbers; a position is a one at its place, zeros elsewhere."""
     shape = [size if isinstance(size, int) else sizes[size] for size in datum.shape.sizes]
     if datum.is_index:

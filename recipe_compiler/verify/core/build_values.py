@@ -21,13 +21,12 @@ from recipe_compiler.algebra.scalars.rationals import fraction
 from recipe_compiler.formula.build import multiply
 from recipe_compiler.formula.declaration import Declarations, Entries, Parameter
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Number, Symbol
-from recipe_compiler.formula.shapes import Shape
+from recipe_compiler.formula.shapes import Shape, Sizes
 from recipe_compiler.formula.substitute import resizer, substitute
 from recipe_compiler.spec.bind import bind, replaced, replacing, rewritten
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics, Target, Value
 
-Sizes = dict[str, int]
 Rational = tuple[tuple[Fraction, ...], ...]
 
 

@@ -1,6 +1,5 @@
 """Tensors of the index calculus written out at fixed sizes in the names of the second engine."""
 
-from collections.abc import Mapping
 from itertools import product
 
 from sympy import Expr, Symbol
@@ -16,7 +15,7 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, once_at_sizes
 
 
-def make_leaf(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
+def make_leaf(declarations: Declarations, sizes: Sizes) -> Leaf:
     """Return the function that maps an atom of the index calculus to its scalar in the second engine.
 
     The coordinate theta_1 becomes `theta[1]`, a component C_01 `C[0,1]`, a derivative of a function that of its scalar;
@@ -65,7 +64,7 @@ def make_leaf(declarations: Declarations, sizes: Mapping[str, int]) -> Leaf:
     return leaf
 
 
-def write_out(tensor: Tensor, sizes: Mapping[str, int], leaf: Leaf) -> tuple[Expr, ...]:
+def write_out(tensor: Tensor, sizes: Sizes, leaf: Leaf) -> tuple[Expr, ...]:
     """Return all entries of a tensor at fixed sizes, row by row of its free indices.
 
     One scalar without free indices, n for one, n * m for two.
@@ -74,7 +73,7 @@ def write_out(tensor: Tensor, sizes: Mapping[str, int], leaf: Leaf) -> tuple[Exp
     return tuple(scalarise(tensor, sizes, dict(zip(tensor.free, place, strict=True)), leaf) for place in places)
 
 
-def _list_positions(index: Index, sizes: Mapping[str, int]) -> range:
+def _list_positions(index: Index, sizes: Sizes) -> range:
     return range(index.size if isinstance(index.size, int) else sizes[index.size])
 
 

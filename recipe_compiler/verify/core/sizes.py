@@ -5,15 +5,14 @@ from itertools import product
 from types import MappingProxyType
 
 from recipe_compiler import limits
+from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
-
-Sizes = dict[str, int]
 
 NONE_KNOWN: Mapping[str, int] = MappingProxyType({})
 
 
-def list_checked_sizes(dynamics: Dynamics, known: Mapping[str, int] = NONE_KNOWN) -> tuple[Sizes, ...]:
+def list_checked_sizes(dynamics: Dynamics, known: Sizes = NONE_KNOWN) -> tuple[Sizes, ...]:
     """Return the sizes at which the second engine looks, small ones first.
 
     All combinations of 1, 2, 3 (from the smallest size that positions in the formulas allow); with more than three

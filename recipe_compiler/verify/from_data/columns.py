@@ -33,7 +33,7 @@ from recipe_compiler.formula.expression import (
     Symbol,
     Transpose,
 )
-from recipe_compiler.formula.shapes import SCALAR, Size
+from recipe_compiler.formula.shapes import SCALAR, Size, Sizes
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Guards
@@ -61,7 +61,7 @@ class Rows:
     """Sizes, parameters and data at which formulas are read."""
 
     declarations: Declarations
-    sizes: Mapping[str, int]
+    sizes: Sizes
     parameters: Mapping[str, Sequence[Sequence[fmpq]]]
     data: Mapping[str, Sequence[Sequence[Column]]]
     """Field to the columns of the entries of a datum."""
