@@ -4,8 +4,8 @@ None of them is a boolean: using one as such raises, because "not proved" is not
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import prod
 from typing import NoReturn, Self
@@ -191,6 +191,20 @@ class Answer:
     def verdict(self) -> Verdict:
         """The three-valued verdict of the decision."""
         return self.decision.verdict
+
+    def but(self, **changes: object) -> "Answer":
+        """Return the answer with other values of some fields of its decision."""
+        return replace(self, decision=replace(self.decision, **changes))
+
+    def given_also(self, facts: Iterable[str]) -> "Answer":
+        """Return the answer with more assumptions that its decision rests on, all in order."""
+        more = {*facts}
+        return self.but(given=tuple(sorted({*self.decision.given, *more}))) if more else self
+
+
+def undecided(*tried: str, given: tuple[str, ...] = (), where: Place | None = None) -> Answer:
+    """Return the answer that a claim is neither proved nor refuted, with what was tried."""
+    return Answer(Undecided(tried, given=given), where=where)
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def _decide_block(target: Target, block: Block) -> Answer:
     found = decide(Question(identities, declared, sizes, Obligations(), ""))
     if isinstance(found.decision, Refuted):
         about = f"{block.name} is {block.constraint}: {found.decision.residual}"
-        return replace(found, decision=replace(found.decision, residual=about))
+        return found.but(residual=about)
     return found
 
 

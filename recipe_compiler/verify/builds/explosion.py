@@ -7,7 +7,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.builds.boundary import average_data, bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, decided_by_kinds, once_in_build
 from recipe_compiler.verify.builds.normalisable import normalisable_build
@@ -35,7 +35,7 @@ def explosion_in(build: Build, bound: Dynamics) -> Answer:
     if isinstance(of_any.decision, Proved):
         if build.target.gradient is not None:
             given = (*of_any.decision.given, gradient_given(build.target.gradient))
-            return replace(of_any, decision=replace(of_any.decision, given=given))
+            return of_any.but(given=given)
         settled = _replace_growth_premise(build, of_any, rests_on)
         if settled is not None:
             return settled
@@ -64,7 +64,7 @@ def _replace_growth_premise(build: Build, found: Answer, rests_on: list[str]) ->
         shown = None if target is None else _bound_below_by_square(target)
         if shown is not None:
             own = (fact for fact in found.decision.given if fact not in rests_on)
-            return replace(found, decision=replace(found.decision, given=tuple(sorted({*own, *shown}))))
+            return found.but(given=tuple(sorted({*own, *shown})))
     return None
 
 
@@ -91,7 +91,7 @@ def _prove_by_integrals(build: Build, bound: Dynamics, found: Answer, rests_on: 
 
     def answer(of: Equation) -> Answer:
         left = prove_by_integrals(of, normalisable_build(build, bound))
-        return left if isinstance(left, Answer) else Answer(Undecided((*tried, *shown, *left)))
+        return left if isinstance(left, Answer) else undecided(*tried, *shown, *left)
 
     stages = Stages(build, sharpen_kinds(build, bound))
     subjects: tuple[Subject | None, ...] = (stages.declared, stages.valued)

@@ -122,7 +122,7 @@ def decided_by_kinds(claim: Claim, build: Build, bound: Dynamics) -> Answer:
         return found
     of_all = decide_claim(claim, Stages(build, bound).declared.widest)
     at = "" if isinstance(of_all.decision, Proved) else AT_VALUES
-    return replace(found, decision=replace(found.decision, by=f"{found.decision.by}{at}"))
+    return found.but(by=f"{found.decision.by}{at}")
 
 
 def step_decided_in(claim: Claim, stages: Stages) -> Answer:
@@ -297,7 +297,7 @@ def decided_at_values(general: Answer, at_build: Callable[[], Answer] | None, ow
                 "for some U, not shown for this one" if own_values else "at other values, so nothing follows for these"
             )
             hint = f"wrong {where}: {other}"
-            return replace(found, decision=replace(found.decision, tried=(*tried, hint)))
+            return found.but(tried=(*tried, hint))
         case Proved():
             decision = replace(found.decision, by=f"{found.decision.by}{AT_VALUES}")
             return replace(found, decision=decision, for_d=_join_sizes(found, sizes))

@@ -55,7 +55,7 @@ from recipe_compiler.spec.recursion import demand_apart
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, Tensor
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.builds.discrete_rows import (
     Configuration,
     configurations,
@@ -85,7 +85,7 @@ def laws(target: Target) -> Answer:
     first = next((answer for kind in kinds for _, answer in found if isinstance(answer.decision, kind)), None)
     if first is not None:
         is_open = isinstance(first.decision, Undecided)
-        return replace(first, decision=replace(first.decision, tried=list_open_reasons(found))) if is_open else first
+        return first.but(tried=list_open_reasons(found)) if is_open else first
     by = "; ".join(dict.fromkeys(answer.decision.by for _, answer in found if isinstance(answer.decision, Proved)))
     data = tuple((f"law[{name}]", law_text(law)) for name, law in target.laws)
     whole = conjoin(by, found)
@@ -105,7 +105,7 @@ def _decide_block_law(target: Target, block: Block, law: Law) -> Answer:
     where = target.source.place(f"laws.{block.name}")
     if target.gradient is not None:
         reason = f"U is known only by its gradient, which is code: {target.gradient}"
-        return Answer(Undecided((reason,)), where=where)
+        return undecided(reason, where=where)
     undefined = require_values(list_formulas(target), with_ends(target.declarations))
     try:
         left = _compute_index_residual(target, law, block)
@@ -115,7 +115,7 @@ def _decide_block_law(target: Target, block: Block, law: Law) -> Answer:
             *_compare_ends(target, law, block),
         )
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)), where=where)
+        return undecided(*list_faults(error), where=where)
     reads = _drop_discrete_formulas(target, (*_list_data_free_formulas(target), energy(law, block), *law.arguments))
     question = Question(identities, _declare_drawn_names(target), choose_sizes(target), needed, "", reads=reads)
     found = _add_rows_to_witness(decide(question), target, law, block)

@@ -36,7 +36,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.terms import Component, Tensor
-from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import list_checked_sizes
 from recipe_compiler.verify.core.subject import Subject
@@ -58,7 +58,7 @@ def independence(build: Build, bound: Dynamics) -> Answer:
     name = bound.potential
     if bound.D is None or bound.Q is None or name is None:
         reason = "D, Q or the potential is not given"
-        return Answer(Undecided((reason,)), where=where)
+        return undecided(reason, where=where)
     return Answer(_decide_matrices(bound, name), where=where)
 
 

@@ -24,7 +24,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.splitting.gradient_noise import LOST, OtherFormError, find_subtraction
-from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict, undecided
 from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, decide_exact_budget
 from recipe_compiler.verify.builds.noise_budget_word import decide_word_at
 from recipe_compiler.verify.core.build_values import bind_values, list_unread_parameters, put_values_in
@@ -61,7 +61,7 @@ def noise_budget(build: Build, bound: Dynamics) -> Answer:
     budget = _assemble_budget(build, bound)
     if budget is None:
         reason = "D, Q or the potential's block is not given, so B_hat is unknown"
-        return Answer(Undecided((reason,)), where=where)
+        return undecided(reason, where=where)
     if not budget.blocks:
         return Answer(Proved("the gradient enters no block, so B_hat = 0"), where=where)
     if build.estimated is not None:

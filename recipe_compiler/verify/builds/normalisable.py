@@ -15,7 +15,7 @@ from recipe_compiler.spec.model import Build, Dynamics, Stated, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.terms import Component
-from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_by_kinds, once_in_build, target_decided_in
 from recipe_compiler.verify.builds.proper_prior import ALMOST
 from recipe_compiler.verify.builds.summed import sum_all_counts
@@ -45,7 +45,7 @@ def normalisable_build(build: Build, bound: Dynamics) -> Answer:
         return found
     at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
     reason = f"infinite at other sizes, values or data than those of the build: {at}"
-    return Answer(Undecided((reason,)), where=found.where)
+    return undecided(reason, where=found.where)
 
 
 def _accept_stated_integral(build: Build, bound: Dynamics, posterior: Answer) -> Answer:
@@ -71,7 +71,7 @@ def normalisable_alone(target: Target) -> Answer:
 
     plain = sum_all_counts(target)
     asked = () if plain is None else list_data_questions(plain)
-    return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, *asked)))
+    return found.but(tried=(*found.decision.tried, *asked))
 
 
 def _is_witness_of_build(
@@ -111,7 +111,7 @@ def _decide_build(build: Build, bound: Dynamics) -> Answer:
     shares = _find_potential_factors(build, bound) if other else (Fraction(1),)
     if not shares or any(share <= 0 or (share != 1 and not _is_plain(build.target)) for share in shares):
         reason = f"assumed, but not shown by the target: {'; '.join(other)}"
-        return Answer(Undecided((reason,)), where=of_dynamics.where)
+        return undecided(reason, where=of_dynamics.where)
     if build.target.gradient is not None:
         own = of_dynamics.decision
         return replace(of_dynamics, decision=replace(own, given=(*own.given, gradient_given(build.target.gradient))))
@@ -141,7 +141,7 @@ def _leave_posterior(build: Build, bound: Dynamics, posterior: Answer) -> Answer
     match posterior.decision:
         case Refuted() if not _is_potential_alone(build, bound):
             reason = "exp(-U) has no finite integral, and other terms of H depend on its blocks"
-            return Answer(Undecided((reason,)), where=posterior.where)
+            return undecided(reason, where=posterior.where)
         case decision:
             return Answer(decision, posterior.for_d, posterior.checked_at, posterior.where)
 

@@ -169,7 +169,7 @@ def _add_tried(general: Answer, reason: str) -> Answer:
     """Return an open answer with further reasons."""
     if not isinstance(general.decision, Undecided):
         return general
-    return replace(general, decision=replace(general.decision, tried=(*general.decision.tried, reason)))
+    return general.but(tried=(*general.decision.tried, reason))
 
 
 def _explain_excluded_zero(build: Build, target: Target, observed: Data) -> str:

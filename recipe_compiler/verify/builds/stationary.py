@@ -31,7 +31,7 @@ def stationary_in(claim: Claim, build: Build, bound: Dynamics) -> Answer:
     kept = explosion_in(build, bound).decision
     if isinstance(kept, Proved):
         given = tuple(sorted({*found.decision.given, *kept.given} - (rests_on - set(kept.given))))
-        return replace(found, decision=replace(found.decision, given=given))
+        return found.but(given=given)
     derivation = stages.declared.derivation
     bounds = any(GROWS not in fact and LOW not in fact for fact in rests_on)
     open_ = () if derivation is None or not bounds else list_open_terms(derivation)

@@ -66,7 +66,7 @@ def demand_smoothness(claim: str, build: Build, dynamics: Dynamics, decided: Cal
         reason = f"not shown: {smooth}; its branches agree there in value and first derivative only"
         return replace(found, decision=Undecided((reason,)), for_d="all", checked_at=())
     given = tuple(sorted({*found.decision.given, f"{U} has a Lipschitz gradient"} - {smooth}))
-    return replace(found, decision=replace(found.decision, given=given))
+    return found.but(given=given)
 
 
 def _has_derivative(dynamics: Dynamics) -> bool:

@@ -18,7 +18,7 @@ from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Applied, Index, Tensor
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.builds.one_datum import choose_small_sizes, compare_with_tensor, make_datum_index
 from recipe_compiler.verify.builds.proper_prior import has_proper_prior, prove_by_proper_prior
 from recipe_compiler.verify.builds.recursion import decide_same_reading
@@ -58,12 +58,12 @@ def normalisable_target(target: Target) -> Answer:
     """
     fewer = sum_over_counts(target)
     if fewer.left:
-        return Answer(Undecided(fewer.left), where=target.source.place("state"))
+        return undecided(*fewer.left, where=target.source.place("state"))
     found = _decide_continuous(held(fewer.target))
     if not (fewer.data and isinstance(found.decision, Proved)):
         return found
     given = tuple(sorted({*found.decision.given, *fewer.given}))
-    return replace(found, decision=replace(found.decision, given=given, data=(*fewer.data, *found.decision.data)))
+    return found.but(given=given, data=(*fewer.data, *found.decision.data))
 
 
 def _decide_continuous(stated: Target) -> Answer:
@@ -88,7 +88,7 @@ def _decide_continuous(stated: Target) -> Answer:
         return replace(_require_agreement(target, kept, proof) if is_read else Answer(proof), where=where)
     ways = (lambda: _decide_prior(target, stated, parts), lambda: _refute_at_ends(target, stated, found.needed))
     others = (way() for way in ways) if is_plain else ()
-    other = next((one for one in others if one is not None), Answer(Undecided(_list_reasons(stated, found.reasons))))
+    other = next((one for one in others if one is not None), undecided(*_list_reasons(stated, found.reasons)))
     return replace(other, where=where)
 
 

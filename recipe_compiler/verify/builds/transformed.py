@@ -30,7 +30,7 @@ from recipe_compiler.spec.transform import value
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Coordinate, Tensor
-from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.builds.laws import choose_sizes, declare_all_rows, list_formulas, scalar_potential
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
 from recipe_compiler.verify.core.premises import require_values
@@ -52,13 +52,11 @@ def decide_transformed_law(target: Target) -> Answer:
         composed = _compose_target(target)
         if target.recursion or _has_state_inverse(composed.log_likelihood):
             if not _has_same_rows(target, composed):
-                return Answer(
-                    Undecided(("not shown: formulas of a row are the declared ones, with g(u) put in",)), where=where
-                )
+                return undecided("not shown: formulas of a row are the declared ones, with g(u) put in", where=where)
             target, composed = _drop_rows(target), _drop_rows(composed)
         identities = tuple(_list_identities(target, composed))
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)), where=where)
+        return undecided(*list_faults(error), where=where)
     read = (*list_formulas(target), *list_formulas(composed))
     premises = require_values(read, target.declarations)
     question = Question(identities, declare_all_rows(target.declarations), choose_sizes(target), premises, "")

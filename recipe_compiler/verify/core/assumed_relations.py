@@ -103,7 +103,7 @@ def with_equal_values(found: Answer, declarations: Declarations) -> Answer:
             fixed[name] = substitute(new, fixed)
             added[name] = text(fixed[name])
     witness = (*added.items(), *found.decision.witness)
-    return replace(found, decision=replace(found.decision, witness=witness)) if added else found
+    return found.but(witness=witness) if added else found
 
 
 def _drop_replaced_names(

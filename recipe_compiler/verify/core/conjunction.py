@@ -1,10 +1,9 @@
 """Answers that rest on several others, each with its name: all are proved, or the first that is not is named."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
-from recipe_compiler.verdict import AT_VALUES, OWN_FAULT, Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import AT_VALUES, OWN_FAULT, Answer, Proved, Refuted, Undecided, undecided
 
 Obligation = tuple[str, Answer]
 """What is to be shown, in words, with the answer."""
@@ -27,7 +26,7 @@ def conjoin(says: str, obligations: Sequence[Obligation], given: Iterable[str] =
     Where one of them is about the values and sizes of a build alone, so is the whole.
     """
     if not is_all_proved(obligations):
-        return Answer(Undecided(list_open_reasons(obligations)))
+        return undecided(*list_open_reasons(obligations))
     proofs = [(what, answer.decision) for what, answer in obligations if isinstance(answer.decision, Proved)]
     facts = {*given, *(fact for _, proof in proofs for fact in proof.given)}
     data = tuple((what, proof.by) for what, proof in proofs)
@@ -51,13 +50,13 @@ def conjoin_each(found: Sequence[Obligation]) -> Answer:
         return found[0][1]
     for what, answer in found:
         if isinstance(answer.decision, Refuted):
-            return replace(answer, decision=replace(answer.decision, by=f"{what}: {answer.decision.by}"))
+            return answer.but(by=f"{what}: {answer.decision.by}")
     proofs = [(what, answer.decision) for what, answer in found if isinstance(answer.decision, Proved)]
     ways = list(dict.fromkeys(proof.by for _, proof in proofs))
     says = ways[0] if len(ways) == 1 else "; ".join(f"{what}: {proof.by}" for what, proof in proofs)
     whole = conjoin(says, found)
     remarks = tuple(dict.fromkeys(remark for _, proof in proofs for remark in proof.remarks))
-    return replace(whole, decision=replace(whole.decision, remarks=remarks)) if is_proved(whole) else whole
+    return whole.but(remarks=remarks) if is_proved(whole) else whole
 
 
 def name_those_with(found: Mapping[str, Answer], among: str = "", unsaid: Mapping[str, str] = NONE) -> Answer:
@@ -69,10 +68,10 @@ def name_those_with(found: Mapping[str, Answer], among: str = "", unsaid: Mappin
         unsaid: those that are not decided, with the reason.
     """
     given = tuple(sorted({fact for answer in found.values() for fact in answer.decision.given}))
-    undecided = {name: answer.decision for name, answer in found.items() if isinstance(answer.decision, Undecided)}
-    if undecided:
-        tried = (f"{name}: {why}" for name, own in undecided.items() for why in own.tried or ("was not decided",))
-        return Answer(Undecided(tuple(tried), given=given))
+    left = {name: answer.decision for name, answer in found.items() if isinstance(answer.decision, Undecided)}
+    if left:
+        tried = (f"{name}: {why}" for name, own in left.items() for why in own.tried or ("was not decided",))
+        return undecided(*tried, given=given)
     yes = [name for name, answer in found.items() if is_proved(answer)]
     no = [name for name in found if name not in yes]
     says = [f"{', '.join(yes)}{among}" if yes else "none"]
@@ -87,7 +86,7 @@ def reject_if_refuted(proof: Answer, against: Answer | None) -> Answer:
     if against is None or not (isinstance(against.decision, Refuted) and is_proved(proof)):
         return proof
     why = f"it was proved, and {against.decision.by}, at {format_point(against.decision.witness)}"
-    return Answer(Undecided((f"{OWN_FAULT}: {why}; please report this",)))
+    return undecided(f"{OWN_FAULT}: {why}; please report this")
 
 
 def format_point(witness: Iterable[tuple[str, str]]) -> str:

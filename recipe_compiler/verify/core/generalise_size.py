@@ -44,7 +44,7 @@ def decide_every_size_first(own: Callable[[], Answer], wide: Callable[[], Answer
         return found
     at = "" if isinstance(for_all.for_d, str) else f" at {format_sizes(dict(for_all.for_d))}"
     hint = f"refuted{at}, which is not the document's size, so nothing follows for it"
-    return replace(found, decision=replace(found.decision, tried=(*found.decision.tried, hint)))
+    return found.but(tried=(*found.decision.tried, hint))
 
 
 def decide_target(claim: Callable[[Target], Answer], target: Target) -> Answer:

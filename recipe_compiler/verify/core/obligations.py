@@ -52,11 +52,7 @@ def state_needed_sizes(found: Answer, formulas: Iterable[Formula], known: Set[st
         known: sizes that the document gives a number.
     """
     own = set() if isinstance(found.for_d, str) else {name for name, _ in found.for_d}
-    needed = size_conditions(formulas, known | own)
-    if not needed:
-        return found
-    given = tuple(sorted({*found.decision.given, *needed}))
-    return replace(found, decision=replace(found.decision, given=given))
+    return found.given_also(size_conditions(formulas, known | own))
 
 
 def require_defined(
@@ -83,10 +79,7 @@ def require_defined(
     if left:
         given = tuple(sorted({*found.decision.given, *needed.given}))
         return replace(found, decision=Undecided(tuple(left), given=given), for_d="all", checked_at=())
-    if subject is None or not subject.equalities:
-        return found
-    given = tuple(sorted({*found.decision.given, *subject.equalities}))
-    return replace(found, decision=replace(found.decision, given=given))
+    return found.given_also(() if subject is None else subject.equalities)
 
 
 def _require_domain_ends(declarations: Declarations) -> Obligations:

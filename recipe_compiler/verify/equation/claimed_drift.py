@@ -14,7 +14,7 @@ from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import (
     describe_kinks,
@@ -41,11 +41,11 @@ def claimed_drift(subject: Subject) -> Answer:
     if subject.derivation is None or D is None or subject.dynamics.Q is None:
         missing = "D" if D is None else "Q"
         reason = f"{missing} is not given: there is no derived drift to compare the claim with"
-        return Answer(Undecided((reason,)), where=where)
+        return undecided(reason, where=where)
     try:
         claimed = convert_to_ito(subject.dynamics, D)
     except NotConvertedError as reason:
-        return Answer(Undecided((str(reason),)), where=where)
+        return undecided(str(reason), where=where)
     declarations = subject.dynamics.declarations
     matrices = (subject.whole.D, subject.whole.Q, subject.dynamics.claims.diffusion)
     recipe = [subject.whole.H, *(x for m in matrices for row in m or () for x in row)]
@@ -71,7 +71,7 @@ def claimed_diffusion(subject: Subject) -> Answer:
     """
     stated, D = subject.dynamics.claims.diffusion, subject.dynamics.D
     if stated is None or D is None or subject.derivation is None:
-        return Answer(Undecided((f"{'claims.diffusion' if stated is None else 'D'} is not given",)))
+        return undecided(f"{'claims.diffusion' if stated is None else 'D'} is not given")
     declarations = subject.dynamics.declarations
     c = calculus(declarations)
     identities: list[Identity] = []

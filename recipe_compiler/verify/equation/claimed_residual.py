@@ -14,7 +14,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
 from recipe_compiler.verify.core.premises import describe_kinks, require_almost_everywhere, require_lipschitz
 from recipe_compiler.verify.core.scalars import write_drift
@@ -36,17 +36,17 @@ def claimed_residual(subject: Subject) -> Answer:
     try:
         of = claimed_equation(subject)
     except NotConvertedError as reason:
-        return Answer(Undecided((str(reason),)), where=where)
+        return undecided(str(reason), where=where)
     D = subject.dynamics.claims.diffusion or subject.dynamics.D
     if of is None or D is None:
         reason = "neither D nor claims.diffusion is given: the noise of the claimed equation is not known"
-        return Answer(Undecided((reason,)), where=where)
+        return undecided(reason, where=where)
     declarations = subject.dynamics.declarations
     claimed, drift = of.stated, of.derivation.drift
     try:
         left = residual(of.derivation, drift, of.derivation.D)
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)), where=where)
+        return undecided(*list_faults(error), where=where)
     identity = Identity(
         "the residual of the claimed equation", where, left, _second_engine_residual(subject, claimed, D)
     )

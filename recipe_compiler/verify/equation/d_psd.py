@@ -30,7 +30,7 @@ from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import FunctionAt, Symbol
 from recipe_compiler.formula.show import text
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, undecided
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.premises import list_facts
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes, list_further_sizes
@@ -151,7 +151,7 @@ def d_psd(subject: Subject) -> Answer:
     """
     D = subject.whole.D
     if D is None or subject.derivation is None:
-        return Answer(Undecided(("neither D nor claims.diffusion is given",)))
+        return undecided("neither D nor claims.diffusion is given")
     parts = [_prove_group(subject, D, group) for group in _coupled_groups(subject)]
     notes: list[str] = []
     for part in sorted(parts, key=lambda part: part.proof is not None):
@@ -184,7 +184,7 @@ def _conclude_from_parts(subject: Subject, D: Matrix, parts: list[_Part], notes:
     where = subject.place("D", "claims.diffusion")
     checked = tuple(tuple(sizes.items()) for sizes in subject.sizes)
     if tried:
-        return Answer(Undecided(tuple(tried), given=given), where=where)
+        return undecided(*tried, given=given, where=where)
     by = ", ".join(dict.fromkeys(proof.by for proof in proofs))
     data = tuple(
         (f"{part.name}: {name}", value)
@@ -257,7 +257,7 @@ def _refute_part(subject: Subject, part: _Part, found: Negative) -> Answer:
             f"{part.proof.by} says that {part.name} is positive semidefinite, an exact point says not; "
             "please report this"
         )
-        return Answer(Undecided((reason,)), where=where)
+        return undecided(reason, where=where)
     decision = Refuted("exact witness", (*found.text, *value), formula)
     return Answer(decision, tuple(found.sizes.items()) or "all", where=where)
 

@@ -22,7 +22,7 @@ from recipe_compiler.spec.read_dynamics import join_declarations
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, Tensor
-from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.core.conjunction import conjoin_each
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
 from recipe_compiler.verify.core.premises import require_comparisons, require_smooth, require_values
@@ -52,9 +52,9 @@ def image(subject: Subject) -> Answer:
     try:
         found = conjoin_each(list(_decide_both_ways(subject, where)))
     except NotConvertedError as reason:
-        found = Answer(Undecided((str(reason),)))
+        found = undecided(str(reason))
     except ModelError as error:
-        found = Answer(Undecided(list_faults(error)))
+        found = undecided(*list_faults(error))
     return replace(found, where=found.where or where)
 
 

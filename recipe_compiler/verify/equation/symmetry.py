@@ -10,7 +10,7 @@ from recipe_compiler.derive.recipe import derive
 from recipe_compiler.derive.stationarity import skewness_defect, symmetry_defect
 from recipe_compiler.formula.block_matrices import Matrix, zeros
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import require_values
 from recipe_compiler.verify.core.sizes import Sizes
@@ -25,7 +25,7 @@ def d_symmetric(subject: Subject) -> Answer:
     which is n_a x n_b.
     """
     if subject.derivation is None or subject.whole.D is None:
-        return Answer(Undecided(("neither D nor claims.diffusion is given",)))
+        return undecided("neither D nor claims.diffusion is given")
     name = "D" if subject.dynamics.D is not None else "claims.diffusion"
     return _check_mirrored(subject, name, subject.whole.D, symmetry_defect(subject.derivation), -1)
 
@@ -39,7 +39,7 @@ def q_skew(subject: Subject) -> Answer:
     """
     Q = subject.dynamics.Q
     if Q is None:
-        return Answer(Undecided(("Q is not given",)), where=subject.place("Q", "D"))
+        return undecided("Q is not given", where=subject.place("Q", "D"))
     without_noise = zeros(subject.dynamics.declarations.blocks)
     derivation = subject.derivation or derive(replace(subject.dynamics, D=without_noise))
     return _check_mirrored(subject, "Q", Q, skewness_defect(derivation), 1)

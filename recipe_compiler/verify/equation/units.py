@@ -10,7 +10,7 @@ from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.units import NONE, TIME, FormulaUnits, MismatchError, NotMeasuredError, Unit, base, unknown
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, undecided
 from recipe_compiler.verify.core.subject import Subject
 
 
@@ -51,7 +51,7 @@ def units(subject: Subject) -> Answer:
             residual = f"{text(fault.part)} in {demand.entry} has the unit {fault.found}, not {fault.expected}"
             return Answer(Refuted("units", unit, residual), where=where)
         except NotMeasuredError as reason:
-            return Answer(Undecided((f"{demand.entry}: {reason}",)), where=where)
+            return undecided(f"{demand.entry}: {reason}", where=where)
     data = tuple(
         (name, str(measure.settled(measure.declared.get(name, unknown(name))))) for name in _list_names(dynamics)
     )

@@ -77,9 +77,7 @@ def exclude_flux_through_infinity(subject: Subject, found: Answer, of: Equation 
     kept = decide_by_lyapunov(of).decision
     if left and not isinstance(kept, Proved):
         return _make_undecided(found, (OPEN, *left))
-    rests_on = kept.given if isinstance(kept, Proved) else (NON_EXPLOSIVE,)
-    given = tuple(sorted({*found.decision.given, *rests_on}))
-    return replace(found, decision=replace(found.decision, given=given))
+    return found.given_also(kept.given if isinstance(kept, Proved) else (NON_EXPLOSIVE,))
 
 
 def _has_current_and_boundary(of: Equation) -> bool:

@@ -21,7 +21,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Answer, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Refuted, undecided
 from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.equation.equation import Equation, apply_generator
@@ -58,14 +58,14 @@ def decide_stated_function(of: Equation) -> Answer:
         return check_obligations(of, NonExplosionProof("the domain is bounded"))
     candidate = read_stated_function(of.subject, terms)
     if candidate is None:
-        return Answer(Undecided(("no function is stated",)))
+        return undecided("no function is stated")
     found = decide_inequality(of, terms, candidate)
     if not found.open:
         return check_obligations(of, found)
     sizes = () if of.subject.contradiction or has_state_assumptions(declarations) else of.subject.sizes
     against = ((_refute_at_sizes(of, candidate, at), at) for at in sizes)
     answers = (Answer(refuted, tuple(at.items()) or "all") for refuted, at in against if refuted is not None)
-    return next(answers, Answer(Undecided(found.open)))
+    return next(answers, undecided(*found.open))
 
 
 def _refute_at_sizes(of: Equation, candidate: LyapunovFunction, sizes: Sizes) -> Refuted | None:

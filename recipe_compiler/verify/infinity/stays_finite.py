@@ -17,7 +17,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, undecided
 from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.premises import require_almost_everywhere, require_smooth
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
@@ -140,7 +140,7 @@ def decide_by_lyapunov(of: Equation) -> Answer:
     shown = [way for way in ways if not way.open]
     if shown:
         return check_obligations(of, min(shown, key=lambda way: way.rank))
-    return Answer(Undecided(tuple(dict.fromkeys(reason for way in ways for reason in way.open))))
+    return undecided(*dict.fromkeys(reason for way in ways for reason in way.open))
 
 
 def check_obligations(of: Equation, shown: NonExplosionProof) -> Answer:

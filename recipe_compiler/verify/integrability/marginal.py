@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from recipe_compiler.formula.declaration import Function
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.integrability.marginal_law import decide_marginal_law
 
@@ -34,7 +34,7 @@ def marginal(subject: Subject) -> Answer:
     """
     potential = _find_potential(subject.dynamics)
     if potential is None:
-        return Answer(Undecided(("no function is declared as the potential",)))
+        return undecided("no function is declared as the potential")
     stated = potential.value
     where = subject.place("H")
     return replace(decide_marginal_law(subject, frozenset(potential.of), stated, where), where=where)
@@ -56,7 +56,7 @@ def claimed_marginal(subject: Subject) -> Answer:
         where = subject.place(f"claims.marginal.{block}", "claims.marginal")
         answers.append(decide_marginal_law(subject, frozenset({block}), formula, where))
     if not answers:
-        return Answer(Undecided(("no marginal is claimed",)))
+        return undecided("no marginal is claimed")
     for kind in (Refuted, Undecided):
         guilty = next((answer for answer in answers if isinstance(answer.decision, kind)), None)
         if guilty is not None:

@@ -28,7 +28,7 @@ from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Coordinate, Tensor
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import require_smooth, require_smooth_off_kinks, require_values
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
@@ -125,13 +125,13 @@ def decide_marginal_law(subject: Subject, keep: frozenset[str], stated: Formula,
     c = calculus(declarations)
     strangers = blocks_in(c, convert(stated, declarations)) - keep
     if strangers:
-        return _leave_open(
-            f"the stated energy depends on {', '.join(sorted(strangers))}, which is integrated out", where
+        return undecided(
+            f"the stated energy depends on {', '.join(sorted(strangers))}, which is integrated out", where=where
         )
     restricted = list_restricted_blocks(declarations)
     if restricted and others:
-        return _leave_open(
-            f"an assumption restricts {', '.join(restricted)}: the domain of the integral is not known", where
+        return undecided(
+            f"an assumption restricts {', '.join(restricted)}: the domain of the integral is not known", where=where
         )
     integrated = integrate(c, convert(subject.dynamics.H, declarations), others)
     difference = c.subtract(integrated.energy, convert(stated, declarations))
@@ -146,7 +146,7 @@ def decide_marginal_law(subject: Subject, keep: frozenset[str], stated: Formula,
     abstract = tuple(f for f in list_abstract_energies(declarations) if set(f.of) <= left)
     found = decide_finite(c, declarations, difference, integrated.left, abstract)
     if found.reasons:
-        return _leave_open(f"the integral over {', '.join(sorted(left))}: {'; '.join(found.reasons)}", where)
+        return undecided(f"the integral over {', '.join(sorted(left))}: {'; '.join(found.reasons)}", where=where)
     return _decide_uncoupled(c, law, slopes, where, frozenset({found.assumed} if found.assumed else ()))
 
 
@@ -207,16 +207,12 @@ def _decide_coupled(c: Calculus, law: StatedLaw, where: Place) -> Answer:
     names = ", ".join(block.name for block in law.integrated.left)
     rough = require_smooth([law.subject.dynamics.H, law.stated], law.subject.dynamics.declarations).open
     if rough:
-        return _leave_open(f"not shown: {'; '.join(rough)}", where)
+        return undecided(f"not shown: {'; '.join(rough)}", where=where)
     found = refute_by_convexity(c, law.subject, law.names, law.difference, Integrals(law).difference)
     if found is None:
         reason = f"the integral of exp(-({text(law.difference)})) over {names} is not known in closed form"
-        return _leave_open(reason, where)
+        return undecided(reason, where=where)
     return found
-
-
-def _leave_open(reason: str, where: Place) -> Answer:
-    return Answer(Undecided((reason,)), "all", (), where)
 
 
 class Integrals:

@@ -28,7 +28,7 @@ from recipe_compiler.spec.model import Cir
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.terms import Index, SizeNumber
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, undecided
 from recipe_compiler.verify.core.conjunction import conjoin, is_proved
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.draw import check_conditional_law
@@ -88,8 +88,8 @@ def _check_shape(cycle: Cycle, move: Cir) -> Answer:
     declared, shape = cycle.target.declarations, _claimed_shape(cycle, move)
     tensor = convert(shape, of_all_data(declared), *(Index(size, "i") for size in shape.shape.sizes))
     if by_datum(tensor, frozenset(field.name for field in declared.data)) is None:
-        return Answer(Undecided(("it depends on the data in another way",)))
+        return undecided("it depends on the data in another way")
     counts = {str(field.size) for field in declared.data}
     if any(isinstance(atom, SizeNumber) and atom.name in counts for atom in everywhere(tensor)):
-        return Answer(Undecided(("it contains N beside the sum, so it is not shown to be positive for every batch",)))
+        return undecided("it contains N beside the sum, so it is not shown to be positive for every batch")
     return Answer(Proved("index calculus for every size"))

@@ -18,7 +18,7 @@ from recipe_compiler.algebra.scalars.matrices import dot
 from recipe_compiler.derive.stationarity import current
 from recipe_compiler.errors import ModelError
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.core.conjunction import conjoin
 from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.sizes import Sizes
@@ -38,7 +38,7 @@ def detailed_balance(split: Split, piece: Piece, under: Flip) -> Answer:
     try:
         J = current(split.derivation, piece.drift, piece.D)
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)))
+        return undecided(*list_faults(error))
 
     def second_engine(sizes: Sizes) -> list[Expr]:
         f, D, z = split.drift(piece, sizes), split.diffusion(piece, sizes), split.z(sizes)

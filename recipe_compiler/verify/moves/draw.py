@@ -38,7 +38,7 @@ from recipe_compiler.spec.laws import is_on_simplex, law_text, of_all_data
 from recipe_compiler.spec.model import Draw, Target
 from recipe_compiler.spec.transform import standard
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, undecided
 from recipe_compiler.verify.builds.in_build import target_decided_in
 from recipe_compiler.verify.builds.laws import choose_sizes, decide_law, declare_all_rows, scalar_potential
 from recipe_compiler.verify.builds.transformed import decide_transformed_law
@@ -70,7 +70,7 @@ def draw(cycle: Cycle, move: Draw) -> Answer:
     needed = require_values(move.slices.formulas, of_all_data(cycle.target.declarations))
     if needed.open:
         open_ = (f"not shown: {what}, in the slice weights of {move.block}" for what in needed.open)
-        return Answer(Undecided(tuple(open_)))
+        return undecided(*open_)
     says = f"{move.block} is drawn below levels, u ~ Uniform(0, w) with log w = {text(weights)}"
     free = Proved("log w is defined everywhere and does not depend on the block", tuple(sorted(needed.given)))
     return conjoin(f"{law.decision.by}; {says}", [(law.decision.by, law), (says, Answer(free))])
@@ -96,7 +96,7 @@ def check_conditional_law(cycle: Cycle, block: str, *, is_of_a_batch: bool = Fal
     build, split, law = cycle.build, cycle.split, dict(cycle.target.laws).get(block)
     refused = _unsupported_draw_reason(cycle, block, is_of_a_batch=is_of_a_batch)
     if law is None or refused:
-        return Answer(Undecided((refused or f"the target {cycle.target.name} claims no law of {block}",)))
+        return undecided(refused or f"the target {cycle.target.name} claims no law of {block}")
     of_target = target_decided_in(partial(decide_law, name=block), build)
     if isinstance(of_target.decision, Refuted):
         return of_target
@@ -104,12 +104,12 @@ def check_conditional_law(cycle: Cycle, block: str, *, is_of_a_batch: bool = Fal
     try:
         of_rest = decide_identities(split, [_differentiate_other_energy(cycle).vanishes(f"d({K})/d{theta.name}")])
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)))
+        return undecided(*list_faults(error))
     if not is_proved(of_rest):
         moved = _refute_by_other_energy(cycle, block, K)
         if moved is not None:
             return moved
-        of_rest = Answer(Undecided((f"d({K})/d{theta.name} is not zero, or not shown to be",)))
+        of_rest = undecided(f"d({K})/d{theta.name} is not zero, or not shown to be")
     obligations = [(f"{block} has the claimed law under exp(-U)", of_target)]
     if build.target.transforms:
         names = ", ".join(f"{one.inner} = {one.via}({one.block.name})" for one in build.target.transforms)

@@ -46,7 +46,7 @@ from recipe_compiler.spec.read_moves import visible
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_at_values
 from recipe_compiler.verify.core.build_values import bind_target_values, put_values_in
 from recipe_compiler.verify.core.conjunction import reject_if_refuted
@@ -77,12 +77,12 @@ def involution(cycle: Cycle, move: Involution) -> Answer:
     """
     stages, subject = cycle.stages, cycle.split.subject
     if stages.build.variant != "full":
-        return Answer(Undecided((MINIBATCH,)))
+        return undecided(MINIBATCH)
     if stages.build.target.gradient is not None and not stages.build.target.is_open:
-        return Answer(Undecided((NO_U,)))
+        return undecided(NO_U)
     if has_state_assumptions(subject.dynamics.declarations):
         reason = "an assumption restricts the state, and it is not shown that the involution maps it into itself"
-        return Answer(Undecided((reason,)))
+        return undecided(reason)
     scheme, own, stated = cycle.split.scheme, *_substitute_build_values(move, stages)
     if subject is stages.valued:
         return _decide_involution(subject, stated, stages, scheme)
@@ -163,7 +163,7 @@ def _decide_involution(subject: Subject, move: Involution, stages: Stages, schem
         proof = Answer(Proved(says, found.decision.given), found.for_d, found.checked_at)
         return reject_if_refuted(proof, refute_involution(subject, S))
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)))
+        return undecided(*list_faults(error))
 
 
 def refute_involution(subject: Subject, S: Mapped) -> Answer | None:

@@ -50,7 +50,7 @@ from recipe_compiler.spec.bind import replaced
 from recipe_compiler.spec.model import ByLaw, CodeMove, Involution, Metropolis, Move, Refresh
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.pieces import Piece
-from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.core.conjunction import conjoin, is_proved
 from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.premises import has_state_assumptions
@@ -93,21 +93,21 @@ def irreducible(cycle: Cycle) -> Answer:
             *([_masked_mobility(split, whole, form)] if mask else []),
         ]
     except _OtherFormError as why:
-        return Answer(Undecided((str(why),)))
+        return undecided(str(why))
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)))
+        return undecided(*list_faults(error))
     kept, theta, r, name = exact(cycle), form.theta, form.r, form.drift.name
     if not is_proved(kept):
-        return Answer(Undecided((NOT_KEPT,)))
+        return undecided(NOT_KEPT)
     if mask and has_state_assumptions(cycle.target.declarations):
-        return Answer(Undecided(("an assumption restricts the target: fixed blocks may confine the others",)))
+        return undecided("an assumption restricts the target: fixed blocks may confine the others")
     of_fields = f"{name} moves {theta.name} by W {r.name} with a constant W, kicks depend on {theta.name} alone"
     proof = conjoin(form.reaches, [(KEPT, kept), (of_fields, decide_identities(split, identities))])
     if not is_proved(proof):
         return proof
     if not is_regular(_differentiate_position_drift(whole, form)):
         beside = " with nothing held fixed" if mask else ""
-        return Answer(Undecided((f"not shown: d f[{theta.name}]/d{r.name} of {name} is invertible{beside}",)))
+        return undecided(f"not shown: d f[{theta.name}]/d{r.name} of {name} is invertible{beside}")
     return proof
 
 
@@ -177,10 +177,10 @@ def _decide_by_draws(cycle: Cycle) -> Answer:
         cycle.target.declarations
     ):
         reason = "an assumption restricts the state: the domain may be disconnected under block updates"
-        return Answer(Undecided((reason,)))
+        return undecided(reason)
     kept = exact(cycle)
     if not is_proved(kept):
-        return Answer(Undecided((NOT_KEPT,)))
+        return undecided(NOT_KEPT)
     return conjoin("every block is drawn from a distribution that is positive on its whole domain", [(KEPT, kept)])
 
 

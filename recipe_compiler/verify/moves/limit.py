@@ -22,7 +22,7 @@ from recipe_compiler.derive.brackets import reach
 from recipe_compiler.spec.model import Cir, Draw, Move, Refresh, Steps
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.definite import Definiteness, definiteness
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, Undecided, undecided
 from recipe_compiler.verify.moves.cycle import Cycle
 from recipe_compiler.verify.moves.moved_parts import moved_parts
 from recipe_compiler.verify.steps.order import bound_order
@@ -64,7 +64,7 @@ def decide_limit_of_cycle(cycle: Cycle, move: Move) -> Answer:
     random = noisy | {one.block for one in cycle.of_kind(Refresh)}
     still = () if mixes else moved - random - {step.block for step in reach(split.derivation, random)}
     if still:
-        return Answer(Undecided((f"{UNMIXED} {', '.join(sorted(still))}",)))
+        return undecided(f"{UNMIXED} {', '.join(sorted(still))}")
     if least is None:
         return Answer(Proved("no other move updates the same blocks"))
     return Answer(Proved(f"weak order {least.order}, with refreshes", least.given))
@@ -78,7 +78,7 @@ def _undecided_by_moves(meeting: Sequence[tuple[int, Move]], steps: str) -> Answ
         "errors, and the invariant distribution need not tend to exp(-H)"
     )
     advice = "accept or reject them (`metropolis`), or combine a word of weak order 2 with refreshes and draws only"
-    return Answer(Undecided((f"{reason}; {advice}",)))
+    return undecided(f"{reason}; {advice}")
 
 
 def _is_independent_draw(move: Move) -> bool:

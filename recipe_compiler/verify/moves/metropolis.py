@@ -33,7 +33,7 @@ from recipe_compiler.splitting.implicit import EXACTLY
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.splitting.split_by import list_leaving_blocks
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.conjunction import (
     Obligation,
     conjoin,
@@ -70,7 +70,7 @@ def metropolis(cycle: Cycle, move: Metropolis) -> Answer:
     """
     refused = _unsupported_reasons(cycle, move)
     if refused:
-        return Answer(Undecided(refused))
+        return undecided(*refused)
     found = _prove_word(cycle, move)
     if isinstance(found.decision, Proved):
         once = replace(move, steps=(1, 1))  # a palindrome done once is a palindrome
@@ -87,12 +87,12 @@ def metropolis(cycle: Cycle, move: Metropolis) -> Answer:
     if off is None and not drawn:
         off = refute_accepted_word(cycle, move)
     if off is not None and isinstance(off.decision, Refuted):
-        return replace(off, decision=replace(off.decision, by=f"{off.decision.by}; {'; '.join(tried)}"))
+        return off.but(by=f"{off.decision.by}; {'; '.join(tried)}")
     if at is None or not isinstance(at.decision, Refuted):
         return found
     where = format_point(at.decision.witness)
     reason = f"alone, the move does not preserve exp(-H) ({where}); with {drawn} refreshed fully, this is not decided"
-    return Answer(Undecided((*tried, reason)))
+    return undecided(*tried, reason)
 
 
 def _list_draws(cycle: Cycle) -> Iterator[tuple[str, bool]]:
@@ -120,10 +120,10 @@ def _prove_word(cycle: Cycle, move: Metropolis) -> Answer:
     try:
         other = choose_flip(split)
     except ModelError as error:
-        return Answer(Undecided((*open_, *list_faults(error))))
+        return undecided(*open_, *list_faults(error))
     needed = [] if other is None or other.centres == stated.centres else _flip_obligations(split, other)
     if other is None or not needed or not is_all_proved(needed):
-        return Answer(Undecided(open_))
+        return undecided(*open_)
     apart = [name for name in split.subject.names if stated.centres.get(name) != other.centres.get(name)]
     read = _find_sign_reader(cycle, move, frozenset(apart))
     if not read:
@@ -133,7 +133,7 @@ def _prove_word(cycle: Cycle, move: Metropolis) -> Answer:
     hints = [f"state `flip: {{{names}}}`"] * bool(names)
     hints += [] if stated.centres else [f"refresh {', '.join(apart)} fully next"]
     hint = f"{' or '.join(hints)}: " if hints else ""
-    return Answer(Undecided((f"{hint}{reason}, and {read}", *open_)))
+    return undecided(f"{hint}{reason}, and {read}", *open_)
 
 
 def _write_proof(split: Split, under: Flip, obligations: Sequence[Obligation], forgotten: Sequence[str] = ()) -> Answer:
@@ -153,7 +153,7 @@ def _write_proof(split: Split, under: Flip, obligations: Sequence[Obligation], f
     says += f"; {names} is refreshed before it is used" if names else ""
     proof = conjoin(says, obligations, () if is_exact else (EXACTLY,))
     remark = f"{names} is distributed as under exp(-H) after its refresh, but not right after a rejected move"
-    return replace(proof, decision=replace(proof.decision, remarks=(remark,))) if names else proof
+    return proof.but(remarks=(remark,)) if names else proof
 
 
 def _list_flows(split: Split) -> list[tuple[Piece, Flow]]:

@@ -12,7 +12,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import REFLECTED, take_off_diagonal
-from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.core.identities import list_faults
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.quantity import drift_quantities
@@ -28,7 +28,7 @@ def decide_reflection(split: Split, piece: Piece) -> Answer:
     try:
         flow = find_flow(split.derivation, piece, REFLECTED)
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)))
+        return undecided(*list_faults(error))
     (position,), momentum_name = piece.moved, flow.momentum
     n, m = (split.subject.names.index(name) for name in (position, momentum_name))
     f, momentum = drift_quantities(split, piece)[n], split.blocks[m]

@@ -24,7 +24,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Refresh
 from recipe_compiler.tensor.matrixform import matrix_form
 from recipe_compiler.tensor.style import PLAIN
-from recipe_compiler.verdict import Answer, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Refuted, undecided
 from recipe_compiler.verify.core.conjunction import conjoin, is_proved, reject_if_refuted
 from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.premises import has_state_assumptions
@@ -57,21 +57,21 @@ def law_given_others(split: Split, block: str) -> Answer:
     own = next(item for item in derivation.blocks if item.name == block)
     refused = _unsupported_block_reason(split, own)
     if refused:
-        return Answer(Undecided((refused,)))
+        return undecided(refused)
     try:
         found = decide_identities(split, _gaussian_identities(split, own))
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)))
+        return undecided(*list_faults(error))
     if not is_proved(found):
         return found
     law, indefinite = conditional_law(derivation, block), _refute_definiteness(split, own)
     if law is None and indefinite is not None:
         return indefinite
     if law is None:
-        return Answer(Undecided((f"the precision of {block} is not shown to be positive definite",)))
+        return undecided(f"the precision of {block} is not shown to be positive definite")
     if indefinite is not None:
         reason = f"the engines disagree on whether the precision of {block} is positive definite; please report this"
-        return Answer(Undecided((reason,)))
+        return undecided(reason)
     others = ", ".join(name for name in split.subject.names if name != block)
     covariance = matrix_form(derivation.calculus, PLAIN, law.covariance)
     says = f"{block} ~ N(0, {covariance}){f' given {others}' if others else ''}"

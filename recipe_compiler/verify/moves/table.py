@@ -10,7 +10,7 @@ from typing import Any
 
 from recipe_compiler.spec.code import kept_by, moved_by
 from recipe_compiler.spec.model import Cir, CodeMove, Draw, Involution, Metropolis, Move, Refresh, Steps
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.conjunction import (
     Obligation,
     conjoin,
@@ -51,9 +51,9 @@ def steps(cycle: Cycle, move: Steps) -> Answer:
     lost = ", ".join(name for name, answer in found if isinstance(answer.decision, Refuted))
     if lost:
         reason = f"{lost} does not preserve exp(-H) by itself, and no step is rejected: a discretisation bias"
-        return Answer(Undecided((reason,)))
+        return undecided(reason)
     if split.numerical:
-        return Answer(Undecided((f"the flow of {', '.join(split.numerical)} is numerical, and no step is rejected",)))
+        return undecided(f"the flow of {', '.join(split.numerical)} is numerical, and no step is rejected")
     decide_each = [(f"{name} preserves exp(-H)", answer) for name, answer in found]
     return conjoin("each piece preserves exp(-H)", decide_each)
 
@@ -63,7 +63,7 @@ def decide_cir_at_all_steps(cycle: Cycle, move: Cir) -> Answer:
     found = cir(cycle, move)
     if not (is_shape_estimated(cycle, move) and is_proved(found)):
         return found
-    return Answer(Undecided((f"its shape is estimated from a minibatch: {describe_bias(move)}",)))
+    return undecided(f"its shape is estimated from a minibatch: {describe_bias(move)}")
 
 
 def code(cycle: Cycle, move: CodeMove) -> Answer:
@@ -140,7 +140,7 @@ def cycle(cycle: Cycle) -> Answer:
     perhaps = [one.name for one, moved in best.items() if moved is Moved.PERHAPS]
     if perhaps:
         reason = f"not shown: an involution moves {', '.join(perhaps)} and not just a part of it"
-        return Answer(Undecided((reason,)))
+        return undecided(reason)
     found = [_decide_as_eps_vanishes(cycle, k, move) for k, move in _number_moves(cycle)]
     for one, moved in best.items():
         if moved is Moved.SAID:
@@ -159,7 +159,7 @@ def exact(cycle: Cycle) -> Answer:
     """
     found = [(_name_move(cycle, k), _decide_move(cycle, move)) for k, move in _number_moves(cycle)]
     lost = tuple(f"{what}, does not preserve exp(-H)" for what, answer in found if isinstance(answer.decision, Refuted))
-    return Answer(Undecided(lost)) if lost else _join_answers(found)
+    return undecided(*lost) if lost else _join_answers(found)
 
 
 def _join_answers(found: list[Obligation]) -> Answer:

@@ -17,7 +17,7 @@ from recipe_compiler.algebra.dynamics.system import drift, system
 from recipe_compiler.derive.recipe import apply_matrix, derive, map_matrices
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.expression import Formula
-from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.moves.cycle import Cycle
@@ -36,11 +36,11 @@ def use(cycle: Cycle) -> Answer:
     split = cycle.split
     E = split.subject.dynamics.claims.energy
     if E is None:
-        return Answer(Undecided(("the cycle uses no other dynamics",)))
+        return undecided("the cycle uses no other dynamics")
     try:
         return decide_identities(split, _stationarity_identities(split, E), also=(E,))
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)))
+        return undecided(*list_faults(error))
 
 
 def _stationarity_identities(split: Split, E: Formula) -> list[Identity]:

@@ -19,7 +19,7 @@ from recipe_compiler.splitting.implicit import GENERALISED
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.tensor.definite import is_invertible, never_zero
-from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.core.conjunction import conjoin, is_proved, list_open_reasons
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.steps.kept import is_constant, keeps_form, keeps_volume, symplectic_form
@@ -45,12 +45,12 @@ def decide_volume(split: Split, piece: Piece) -> Answer:
     pairs = {(a, b) for a in moved for b in moved if (a != b) is (flow == GENERALISED)}
     held = {(a, b) for a, row in enumerate(Q) for b, entry in enumerate(row) if not entry.is_zero}
     if held != pairs or not held:
-        return Answer(Undecided((f"{why}, and Q does not couple {', '.join(piece.moved)} alone",)))
+        return undecided(f"{why}, and Q does not couple {', '.join(piece.moved)} alone")
     if not all(is_regular(matrix_of(split, Q, split.form)[pair]) for pair in pairs):
-        return Answer(Undecided((f"{why}, and it is not shown that Q is invertible",)))
+        return undecided(f"{why}, and it is not shown that Q is invertible")
     kept = [("Q is constant", is_constant(split, Q)), (f"{piece.name} keeps Q", keeps_form(split, piece, Q))]
     found = conjoin(f"{flow}, symplectic", kept)
-    return found if is_proved(found) else Answer(Undecided((why, *list_open_reasons(kept))))
+    return found if is_proved(found) else undecided(why, *list_open_reasons(kept))
 
 
 def _is_at_most_planar(split: Split, piece: Piece) -> bool:

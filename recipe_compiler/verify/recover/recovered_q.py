@@ -12,7 +12,7 @@ from sympy import Expr
 from recipe_compiler.algebra.dynamics.system import block_vector, drift, state
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Answer, Explanation, Proved, Refuted, Topic, Undecided
+from recipe_compiler.verdict import Answer, Explanation, Proved, Refuted, Topic, undecided
 from recipe_compiler.verify.core.first_witness import find_first_witness
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
@@ -41,7 +41,7 @@ def recovered_q(subject: Subject) -> Answer:
     outcome = search(subject)
     problem = outcome.problem
     if problem is None:
-        return Answer(Undecided(outcome.tried), where=where)
+        return undecided(*outcome.tried, where=where)
     if outcome.found is not None:
         proved = Proved(outcome.found.by, outcome.found.given, outcome.found.entries)
         return Answer(proved, "all", outcome.found.checked_at, where)
@@ -53,7 +53,7 @@ def recovered_q(subject: Subject) -> Answer:
         sizes, refuted = none
         return Answer(refuted, tuple(sizes.items()) or "all", where=where)
     known = _note_existence(problem) if isinstance(stationary.decision, Proved) else ()
-    return Answer(Undecided((*outcome.tried, *known)), where=where)
+    return undecided(*outcome.tried, *known, where=where)
 
 
 def explained_q(found: Proved) -> Explanation:

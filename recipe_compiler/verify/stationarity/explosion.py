@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from recipe_compiler.errors import ModelError
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, Undecided, undecided
 from recipe_compiler.verify.core.identities import list_faults
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject, once
@@ -47,12 +47,12 @@ def decide_for_equation(subject: Subject, answer_of: Callable[[Equation], Answer
     where = subject.place("claims.lyapunov", "claims.drift", "D")
     try:
         of = equation(subject)
-        unknown = Answer(Undecided(("the equation is not known: it needs D (or a diffusion), and Q or a drift",)))
+        unknown = undecided("the equation is not known: it needs D (or a diffusion), and Q or a drift")
         answer = unknown if of is None else answer_of(of)
     except NotConvertedError as reason:
-        answer = Answer(Undecided((str(reason),)))
+        answer = undecided(str(reason))
     except ModelError as error:
-        answer = Answer(Undecided(list_faults(error)))
+        answer = undecided(*list_faults(error))
     return replace(answer, where=where)
 
 
@@ -76,7 +76,7 @@ def _decide_explosion(of: Equation) -> Answer:
     if isinstance(left, Answer):
         return left
     tried = tuple(dict.fromkeys((*found.decision.tried, *left)))
-    return Answer(Undecided(tried, given=found.decision.given))
+    return undecided(*tried, given=found.decision.given)
 
 
 def _refute_on_line(of: Equation) -> Answer | None:

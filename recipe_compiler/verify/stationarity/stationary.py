@@ -14,7 +14,7 @@ from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
 from recipe_compiler.verify.core.premises import describe_kinks, require_lipschitz
 from recipe_compiler.verify.core.scalars import write_drift
@@ -41,14 +41,14 @@ def stationary(subject: Subject) -> Answer:
     """
     if subject.derivation is None or subject.dynamics.Q is None:
         missing = "D" if subject.derivation is None else "Q"
-        return Answer(Undecided((f"{missing} is not given, so there is nothing to check",)))
+        return undecided(f"{missing} is not given, so there is nothing to check")
     derivation = subject.derivation
     where = subject.place("H")
     zero = Tensor((), ())
     try:
         left = residual(derivation, derivation.drift, derivation.D)
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)), where=where)
+        return undecided(*list_faults(error), where=where)
     identities = (
         Identity("the residual", where, left, _write_residual(subject)),
         Identity("the derived drift minus that of the second engine", where, zero, _write_drift_difference(subject)),

@@ -11,7 +11,7 @@ from recipe_compiler.derive.recipe import derive
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.splitting.flow import find_degree
 from recipe_compiler.splitting.gradient_noise import NoiseRole, OtherFormError, find_kick_and_drift, list_state_names
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, undecided
 from recipe_compiler.verify.core.conjunction import format_point, is_proved
 from recipe_compiler.verify.equation.symmetry import q_skew
 from recipe_compiler.verify.steps.kept import keeps_law
@@ -47,17 +47,17 @@ def is_exact(split: Split) -> Answer:
     """
     made = pieces(split)
     if not is_proved(made):
-        return Answer(Undecided(("not shown: the pieces add up to the SDE",)))
+        return undecided("not shown: the pieces add up to the SDE")
     try:
         roles, given = _assign_roles(split)
     except OtherFormError as why:
-        return Answer(Undecided((str(why),)))
+        return undecided(str(why))
     found = exactness(split.scheme.word, roles, (*made.decision.given, *given))
     match found:
         case Proved():
             return replace(made, decision=found)
         case Refuted() if not _is_refutation_valid(split, roles):
-            return Answer(Undecided(("not exact for every friction; not decided for this one",)))
+            return undecided("not exact for every friction; not decided for this one")
         case _:
             return Answer(found)
 

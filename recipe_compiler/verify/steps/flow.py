@@ -31,7 +31,7 @@ from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Atom, Component
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.identities import Identity, Scalars
 from recipe_compiler.verify.core.scalars import make_leaf
 from recipe_compiler.verify.core.sizes import Sizes
@@ -63,7 +63,7 @@ def flow(split: Split) -> Answer:
         known = with_step(split.subject.dynamics.declarations)
         found = decide_identities(split, list(_flow_identities(split, flows)), known, _small_sizes(split))
     except second.NotPutError as reason:
-        return Answer(Undecided((f"second engine: {reason}",)))
+        return undecided(f"second engine: {reason}")
     if not isinstance(found.decision, Proved):
         return found
     pieces: dict[str, list[str]] = {}
@@ -71,7 +71,7 @@ def flow(split: Split) -> Answer:
         pieces.setdefault(own.row, []).append(name)
     rows = "; ".join(f"{', '.join(names)}: {row}" for row, names in pieces.items())
     data = tuple((name, f"{own.row}: {own.says}") for name, own in flows.items())
-    return replace(found, decision=replace(found.decision, by=f"{rows}; second engine", data=data))
+    return found.but(by=f"{rows}; second engine", data=data)
 
 
 def assume_existence(split: Split, pieces: Iterable[Piece]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.places import placed
 from recipe_compiler.splitting.split_by import list_selections
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Proved, undecided
 from recipe_compiler.verify.builds.boundary import bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, step_decided_in
 from recipe_compiler.verify.core.build_values import bind_values, fix_sizes, list_unread_parameters
@@ -77,7 +77,7 @@ def order_in(stages: Stages) -> Answer:
     found = _assume_all_data(stages, _decide_subject(stages, decide))
     if not scheme.cycle or not isinstance(found.decision, Proved):
         return found
-    return replace(found, decision=replace(found.decision, remarks=(ONE_WORD,)))
+    return found.but(remarks=(ONE_WORD,))
 
 
 def order_claimed_in(split: Split) -> Answer:
@@ -94,7 +94,7 @@ def gradients_in(split: Split) -> Answer:
     dynamics = split.derivation.dynamics
     blocks = dynamics.declarations.blocks_of(dynamics.potential)
     if not blocks:
-        return Answer(Undecided(("there is no potential",)))
+        return undecided("there is no potential")
     kicks = tuple(p.name for p in split.pieces if any(dynamics.potential in names_of(f) for f in p.drift))
     moves = tuple(p.name for p in split.pieces if blocks & {*p.moved})
     return Answer(count_gradients(split.scheme, kicks, moves, ()))
@@ -119,8 +119,7 @@ def _assume_all_data(stages: Stages, found: Answer) -> Answer:
     """Return a proof with the assumption that steps use all data, if the build uses minibatches."""
     if stages.build.has_exact_gradient or not isinstance(found.decision, Proved):
         return found
-    given = tuple(sorted({*found.decision.given, ALL_DATA}))
-    return replace(found, decision=replace(found.decision, given=given))
+    return found.given_also((ALL_DATA,))
 
 
 def check_pieces(stages: Stages) -> None:

@@ -16,7 +16,7 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.splitting.implicit import GENERALISED
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.properties import compute_change_of_form, compute_divergence
-from recipe_compiler.verdict import Answer, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Refuted, undecided
 from recipe_compiler.verify.core.conjunction import is_proved, name_those_with
 from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.sizes import Sizes
@@ -59,7 +59,7 @@ def keeps_law(split: Split, piece: Piece) -> Answer:
     try:
         left = residual(split.derivation, piece.drift, piece.D)
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)), where=where)
+        return undecided(*list_faults(error), where=where)
 
     def drift(sizes: Sizes) -> tuple[Expr, ...]:
         return split.drift(piece, sizes)
@@ -75,8 +75,7 @@ def keeps_law(split: Split, piece: Piece) -> Answer:
     found = exclude_flux_through_infinity(split.subject, found, own)
     if not is_proved(found) or piece.is_noisy:
         return found
-    given = tuple(sorted({*found.decision.given, *assume_existence(split, [piece])}))
-    return replace(found, decision=replace(found.decision, given=given))
+    return found.given_also(assume_existence(split, [piece]))
 
 
 def list_volume_pieces(split: Split) -> Answer:

@@ -31,7 +31,7 @@ from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.split_by import list_leaving_blocks
 from recipe_compiler.splitting.words import Order, find_order
-from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.conjunction import format_point
 from recipe_compiler.verify.core.first_witness import find_first_witness
 from recipe_compiler.verify.core.identities import format_value
@@ -79,7 +79,7 @@ def word_order(split: Split, own: Split | None = None) -> Answer:
     if isinstance(made.decision, Refuted):
         return Answer(Proved("weak order 0: the pieces do not add up to the SDE"))
     if isinstance(made.decision, Undecided):
-        return Answer(Undecided(("not shown: the pieces add up to the SDE",)))
+        return undecided("not shown: the pieces add up to the SDE")
     least = bound_order(split)
     if isinstance(least, Undecided):
         return Answer(least)
@@ -106,7 +106,7 @@ def euler_order(subject: Subject, scheme: Scheme, own: Subject | None = None) ->
         own: the same with the U and the values of a build: an error for some U need not be one for this U.
     """
     if scheme.reflect:
-        return Answer(Undecided((REFLECTED_STEP,)))
+        return undecided(REFLECTED_STEP)
     needed = require_smooth(subject.formulas, subject.dynamics.declarations)
     if needed.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))

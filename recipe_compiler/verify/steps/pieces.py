@@ -4,7 +4,6 @@ Another equation is integrated otherwise, whatever the order of the word.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -44,7 +43,7 @@ def pieces(split: Split) -> Answer:
     found = decide_identities(split, (*_compare_engines(split), *_sum_identities(split)))
     if not isinstance(found.decision, Refuted):
         return found
-    return replace(found, decision=replace(found.decision, by="; ".join((found.decision.by, *_misplaced_gamma(split)))))
+    return found.but(by="; ".join((found.decision.by, *_misplaced_gamma(split))))
 
 
 def _misplaced_gamma(split: Split) -> Iterator[str]:

@@ -24,7 +24,7 @@ from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.core.identities import Identity, list_faults
 from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes
@@ -65,9 +65,9 @@ def reversible(split: Split) -> Answer:
     try:
         found = choose_flip(split)
     except ModelError as error:
-        return Answer(Undecided(list_faults(error)))
+        return undecided(*list_faults(error))
     if found is None:
-        return Answer(Undecided(("no sign flip of blocks was found that leaves H unchanged",)))
+        return undecided("no sign flip of blocks was found that leaves H unchanged")
     unsaid = {name: flow for name, flow in split.numerical.items() if flow == REFLECTED}
     return list_pieces(split, lambda own, piece: runs_back(own, piece, found), unsaid, f" under {found.says}")
 
@@ -138,9 +138,9 @@ def decide_flipped(split: Split, under: Flip, identities: Callable[[], Sequence[
     try:
         return decide_identities(split, identities())
     except UnknownImageError:
-        return Answer(Undecided((f"the effect of {under.says} on a function is not known",)))
+        return undecided(f"the effect of {under.says} on a function is not known")
     except second.NotReflectedError as reason:
-        return Answer(Undecided((f"second engine: {reason}",)))
+        return undecided(f"second engine: {reason}")
 
 
 def _list_flips(split: Split) -> Iterator[Flip]:

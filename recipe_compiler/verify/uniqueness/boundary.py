@@ -43,7 +43,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text as tensor_text
 from recipe_compiler.tensor.signs import is_positive
 from recipe_compiler.tensor.terms import Coordinate, Delta, Tensor, Term
-from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.first_witness import find_first_witness
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.premises import has_state_assumptions, list_facts, list_state_assumptions
@@ -326,7 +326,7 @@ def boundary(subject: Subject, reflected: Collection[str] = ()) -> Answer:
     of = with_recovered_q(subject)
     if of is None or of.subject.derivation is None:
         why = UNKNOWN if states_equation(subject.dynamics) else "the noise, or Q, is not given"
-        return Answer(Undecided((f"{why}: the current is not known",)), where=where)
+        return undecided(f"{why}: the current is not known", where=where)
     return _decide_faces(of.subject, of.subject.derivation, where, of.given, reflected)
 
 
@@ -353,7 +353,7 @@ def _decide_faces(
     tried += [subject.contradiction] if subject.contradiction else []
     given = tuple(sorted(found.given))
     if tried:
-        return Answer(Undecided(tuple(tried), given=given), where=where)
+        return undecided(*tried, given=given, where=where)
     return Answer(Proved("; ".join(found.says), given, tuple(found.data), tuple(found.remarks)), where=where)
 
 

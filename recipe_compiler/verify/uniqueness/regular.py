@@ -25,7 +25,7 @@ from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.terms import SizeNumber, Tensor
-from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.premises import has_state_assumptions, require_lipschitz, require_smooth
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.recover.search import UNKNOWN, Represented, states_equation, with_recovered_q
@@ -108,7 +108,7 @@ def _decide_regular(subject: Subject, of: Represented | None, reasons: frozenset
     tried += [subject.contradiction] if subject.contradiction else []
     reasons = frozenset(given)
     if tried:
-        return Answer(Undecided(tuple(tried), given=tuple(sorted(reasons))), where=where)
+        return undecided(*tried, given=tuple(sorted(reasons)), where=where)
     data = tuple(dict.fromkeys(item for pivot in pivots for item in pivot.data))
     by = "Lipschitz; " + "; ".join(dict.fromkeys(pivot.by for pivot in pivots))
     return Answer(Proved(by.removesuffix("; "), tuple(sorted(reasons)), data), where=where)

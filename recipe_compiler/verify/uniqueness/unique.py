@@ -24,7 +24,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import refreshes
 from recipe_compiler.errors import ModelError
 from recipe_compiler.facts.semidefinite import semidefinite
-from recipe_compiler.verdict import Answer, Proved, Undecided, Verdict
+from recipe_compiler.verdict import Answer, Proved, Verdict, undecided
 from recipe_compiler.verify.core.premises import list_state_assumptions, require_smooth
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes
 from recipe_compiler.verify.core.subject import Subject
@@ -70,25 +70,25 @@ def unique(subject: Subject) -> Answer:
     """
     of = with_recovered_q(subject)
     if of is None:
-        return Answer(Undecided((UNKNOWN,)), where=subject.place("D", "claims.drift"))
+        return undecided(UNKNOWN, where=subject.place("D", "claims.drift"))
     found = _decide_unique(of.subject)
     if not of.given or not isinstance(found.decision, Proved):
         return found
     given = dict.fromkeys((*found.decision.given, *sorted(of.given)))
-    return replace(found, decision=replace(found.decision, given=tuple(given)))
+    return found.but(given=tuple(given))
 
 
 def _decide_unique(subject: Subject) -> Answer:
     where = subject.place("D", "claims.diffusion")
     if subject.derivation is None:
-        return Answer(Undecided((UNKNOWN,)), where=where)
+        return undecided(UNKNOWN, where=where)
     whole = subject.whole
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
     premises = require_smooth(formulas, subject.dynamics.declarations)
     given = tuple(sorted(premises.given))
     shut = [*(f"not shown: {what}" for what in premises.open), *_list_boundaries(subject)]
     if shut:
-        return Answer(Undecided(tuple(shut), given=given), where=where)
+        return undecided(*shut, given=given, where=where)
     proof = prove_spanning(subject, subject.derivation)
     linear = _prove_linear(subject) if proof.open else None
     proof = proof if linear is None else linear
@@ -97,13 +97,13 @@ def _decide_unique(subject: Subject) -> Answer:
         return Answer(Proved(proof.by, given, proof.data), checked_at=checked, where=where)
     not_kept = _list_unproved_premises(subject)
     if not_kept:
-        return Answer(Undecided(tuple(not_kept), given=given), where=where)
+        return undecided(*not_kept, given=given, where=where)
     hint = _suggest_refresh(subject.derivation)
     other = find_other_law(subject, hint)
     if other is not None:
         return replace(other, where=where)
     tried = (*proof.open, *((hint.removeprefix("; "),) if hint else ()))
-    return Answer(Undecided(tried, given=given), where=where)
+    return undecided(*tried, given=given, where=where)
 
 
 def _prove_linear(subject: Subject) -> SpanningProof | None:

@@ -13,7 +13,7 @@ from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.trace.series import ONE, NoExpansionError
-from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.premises import list_state_assumptions
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.growth.ends import list_blocks_with_boundary
@@ -45,25 +45,25 @@ def claimed_update(subject: Subject) -> Answer:
     try:
         answer = _decide_claimed_step(subject, claimed_step(subject, where))
     except (NoExpansionError, ModelError) as reason:
-        answer = Answer(Undecided((f"the update is not read: {reason}",)))
+        answer = undecided(f"the update is not read: {reason}")
     return replace(answer, where=answer.where or where)
 
 
 def _decide_claimed_step(subject: Subject, claimed: ClaimedStep) -> Answer:
     """Return the answer for the limit of a step whose covariances are positive semidefinite."""
     if not claimed.step.uses_eps and claimed.declarations.find("eps") is not None:
-        return Answer(Undecided(("eps is declared as a parameter, so the update has no step size",)))
+        return undecided("eps is declared as a parameter, so the update has no step size")
     found = check_covariances(claimed.step, claimed.sizes)
     if found.refuted is not None:
         what, point = found.refuted
         return Answer(Refuted(f"exact witness: {what}, is not positive semidefinite", point, what))
     if found.crooked:
-        return Answer(Undecided((f"the covariance of {found.crooked} is not shown to be symmetric",)))
+        return undecided(f"the covariance of {found.crooked} is not shown to be symmetric")
     left = [draw for draw in found.open if draw.leading is None or not _is_diagonal_entry_of_D(draw.leading, subject)]
     rests = {"D is positive semidefinite"} if len(left) < len(found.open) else set[str]()
     open_ = tuple(f"the covariance of {draw.says} is positive semidefinite for small eps" for draw in left)
     if claimed.unit != ONE and left:
-        return Answer(Undecided(open_))  # what is no covariance sets no step size
+        return undecided(*open_)  # what is no covariance sets no step size
     declarations = claimed.declarations
     bounds = [f"the domain of {block.name}" for block in list_blocks_with_boundary(declarations)]
     rests |= {f"the update stays in {bound}" for bound in (*bounds, *list_state_assumptions(declarations))}

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 from recipe_compiler.trace.gaussian import NotAffineError
 from recipe_compiler.trace.series import ZERO
-from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, undecided
 
 LIMIT = "the residual of the limiting equation"
 NOISE = "the eps^0 part of Cov[dz], noise without a restoring drift"
@@ -113,7 +113,7 @@ def decide_limit(step: Judged[K], completed: Callable[[Proved], Decision]) -> An
         case Proved(_, given) as proof:
             if slow := ", ".join(step.moved_later()):
                 why = f"{slow} moves with higher powers of eps only, so the limiting equation does not describe it"
-                return Answer(Undecided((why,), given=given))
+                return undecided(why, given=given)
             return replace(answer, decision=completed(proof))
         case _:
             return _reword_refutation(answer, f"wrong at every step size (eps^0): {{}}{step.read_as}")
@@ -123,7 +123,7 @@ def _reword_refutation(answer: Answer, words: str) -> Answer:
     """Return a refutation reworded around how it was found; any other answer unchanged."""
     if not isinstance(answer.decision, Refuted):
         return answer
-    return replace(answer, decision=replace(answer.decision, by=words.format(answer.decision.by)))
+    return answer.but(by=words.format(answer.decision.by))
 
 
 def _refute_growing(step: Judged[K], low: Fraction) -> Answer:
@@ -132,7 +132,7 @@ def _refute_growing(step: Judged[K], low: Fraction) -> Answer:
     answer = step.decide(step.growth(low))
     if isinstance(answer.decision, Refuted):
         return _reword_refutation(answer, f"{why}: {{}}")
-    return Answer(Undecided((why,)))
+    return undecided(why)
 
 
 def _refute_leading_part(step: Judged[K], low: Fraction) -> Answer:
@@ -140,7 +140,7 @@ def _refute_leading_part(step: Judged[K], low: Fraction) -> Answer:
     order = f"the step is of order eps^({low}), not eps"
     answer = step.decide([step.stationary(low, f"the residual of the eps^({low}) part of the step")])
     if isinstance(answer.decision, Proved):
-        return Answer(Undecided((f"{order}; its further parts are not decided",), given=answer.decision.given))
+        return undecided(f"{order}; its further parts are not decided", given=answer.decision.given)
     return _reword_refutation(answer, f"{order}, and that part is wrong: {{}}")
 
 
@@ -150,7 +150,7 @@ def _decide_nonvanishing(step: Judged[K]) -> Answer:
     if not step.has_mean_at_zero():
         answer = step.decide(step.spread(NOISE))
         if isinstance(answer.decision, Proved):
-            return Answer(Undecided((f"{NOISE}, is not shown to vanish",)))
+            return undecided(f"{NOISE}, is not shown to vanish")
         return _reword_refutation(answer, "Cov[dz] does not shrink with eps: {}")
     try:
         law = step.refreshed()
@@ -164,9 +164,9 @@ def _decide_nonvanishing(step: Judged[K]) -> Answer:
             return replace(answer, decision=Proved(by, given))
         case Proved(_, given):
             why = f"the step at eps = 0 preserves the distribution of {law.names}; the limit of the rest is not decided"
-            return Answer(Undecided((why,), given=given))
+            return undecided(why, given=given)
         case Refuted() if law.unread:
-            return Answer(Undecided((law.unread,)))
+            return undecided(law.unread)
         case _:
             return _reword_refutation(answer, f"{stays} and changes the distribution of {law.names}: {{}}")
 
@@ -175,14 +175,14 @@ def _refute_for_square_potential(step: Judged[K], why: str) -> Answer:
     """Return the refutation for the potential |theta|**2/2; undecided otherwise."""
     instance = step.with_square_potential()
     if isinstance(instance, str):
-        return Answer(Undecided((instance or why,)))
+        return undecided(instance or why)
     other, potential = instance
     try:
         answer = other.decide(other.refreshed().conditions)
     except NotAffineError as reason:
-        return Answer(Undecided((f"{why}; for {potential}: {reason}",)))
+        return undecided(f"{why}; for {potential}: {reason}")
     if not isinstance(answer.decision, Refuted):
-        return Answer(Undecided((why,)))
+        return undecided(why)
     by = f"the step does not vanish as eps -> 0 and changes the distribution for {potential}: {answer.decision.by}"
     point = (*answer.decision.witness, ("potential", potential))
-    return replace(answer, decision=replace(answer.decision, by=by, witness=point))
+    return answer.but(by=by, witness=point)

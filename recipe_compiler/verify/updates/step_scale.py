@@ -22,7 +22,7 @@ from recipe_compiler.trace.of_formulas import tensor_moments
 from recipe_compiler.trace.of_scalars import scalar_moments
 from recipe_compiler.trace.series import TWO, NoExpansionError
 from recipe_compiler.trace.stated_step import Step, stated_step
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.first_witness import Named, find_first_witness
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
@@ -39,7 +39,7 @@ def step_scale(subject: Subject) -> Answer:
     where = subject.place("claims.update", "claims")
     update = dict(subject.dynamics.claims.update or ())
     if not any(map(holds_step, update.values())):
-        return Answer(Undecided(("the update does not contain eps",)), where=where)
+        return undecided("the update does not contain eps", where=where)
     blocks = _read_blocks(subject, update)
     unit = time_unit([block.moments for block in blocks])
     tried: list[str] = []

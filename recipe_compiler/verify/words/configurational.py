@@ -6,7 +6,7 @@ from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import Word, letter_text, letters
 from recipe_compiler.splitting.configurational import find_counterexample, keeps_configurations, without_friction
 from recipe_compiler.splitting.gradient_noise import NoiseRole
-from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided, undecided
 
 ROLES: Mapping[str, NoiseRole] = {"A": NoiseRole.DRIFT, "B": NoiseRole.KICK, "O": NoiseRole.DECAY}
 """What the pieces do that follow from Langevin dynamics, by their names."""
@@ -27,7 +27,7 @@ def claimed_configurational(scheme: Scheme) -> Answer:
     if scheme.pieces or scheme.flows or others:
         what = f"the letters {', '.join(others)}" if others else "stated pieces or flows"
         found = f"found {what}, expected A, B and O as they follow from Langevin dynamics, with exact flows"
-        return Answer(Undecided((found, "in a build, see `configurational` for its pieces")), where=where)
+        return undecided(found, "in a build, see `configurational` for its pieces", where=where)
     return Answer(exactness(scheme.word, ROLES, (LANGEVIN,)), where=where)
 
 

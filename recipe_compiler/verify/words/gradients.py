@@ -4,7 +4,7 @@ from recipe_compiler.spec.model import Scheme
 from recipe_compiler.spec.words import letters
 from recipe_compiler.splitting.implicit import GENERALISED
 from recipe_compiler.splitting.words import count_evaluations
-from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided, undecided
 
 KICK, MOVE, POTENTIAL = "B", "A", "U"
 """The piece that takes the gradient, the one that moves the block it is of, and what the potential is called."""
@@ -27,13 +27,13 @@ def claimed_gradients(scheme: Scheme) -> Answer:
     held = {letter.piece for letter in letters(scheme.split)}
     if MOVE not in held:
         tried = f"no piece is called {MOVE}: name the piece that moves the potential's block {MOVE}"
-        return Answer(Undecided((tried,)), where=where)
+        return undecided(tried, where=where)
     if len(kicks) != 1:
         tried = f"found the pieces {', '.join(kicks) or 'none'} with {POTENTIAL}, expected one"
-        return Answer(Undecided((tried,)), where=where)
+        return undecided(tried, where=where)
     if kicks[0] not in held:
         tried = f"no piece is called {kicks[0]}: name the piece that evaluates the gradient {kicks[0]}"
-        return Answer(Undecided((tried,)), where=where)
+        return undecided(tried, where=where)
     given = (f"only {kicks[0]} evaluates the gradient, only {MOVE} moves its argument",)
     return Answer(count_gradients(scheme, kicks, (MOVE,), given), where=where)
 
