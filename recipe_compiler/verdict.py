@@ -15,6 +15,9 @@ from recipe_compiler.errors import Place
 
 Sizes = tuple[tuple[str, int], ...]
 
+Evidence = tuple[tuple[str, str], ...]
+"""Names with exact values as text: a witness, or what someone needs to check a proof again."""
+
 
 AT_VALUES = ", at the values of the build"
 """How a proof says that it is about these alone."""
@@ -85,7 +88,7 @@ class Proved:
 
     by: str
     given: tuple[str, ...] = ()
-    data: tuple[tuple[str, str], ...] = ()
+    data: Evidence = ()
     """What someone else needs to re-check the proof, by name, as exact text: a Gram matrix, weights, a bracket."""
     remarks: tuple[str, ...] = ()
     """What the claim does not say and its reader has to know."""
@@ -98,7 +101,7 @@ class Refuted:
     """The claim fails at `witness`: names with exact values (as text) at which a reader can check it by hand."""
 
     by: str
-    witness: tuple[tuple[str, str], ...]
+    witness: Evidence
     residual: str = ""
     """What does not vanish there, as a formula."""
     given: tuple[str, ...] = ()
@@ -177,9 +180,9 @@ class Answer:
     """What decides a claim returns: which claim it is, and what it counts for, the table of claims says."""
 
     decision: Decision
-    for_d: str | tuple[tuple[str, int], ...] = "all"
+    for_d: str | Sizes = "all"
     """`"all"`, or the fixed sizes that it is about."""
-    checked_at: tuple[tuple[tuple[str, int], ...], ...] = ()
+    checked_at: tuple[Sizes, ...] = ()
     """Sizes at which the second engine agreed."""
     where: Place | None = None
     """The guilty place, or the one that the claim is about."""

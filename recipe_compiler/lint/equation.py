@@ -15,7 +15,6 @@ from recipe_compiler.lint.read import (
     UNREAD,
     MomentReader,
     Outcome,
-    Texts,
     TracedProblem,
     decide,
     decide_with_needs,
@@ -23,7 +22,7 @@ from recipe_compiler.lint.read import (
 )
 from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.trace.series import ONE, ZERO
-from recipe_compiler.verdict import Proved
+from recipe_compiler.verdict import Evidence, Proved
 from recipe_compiler.verify.core.sizes import format_sizes
 
 
@@ -32,8 +31,8 @@ class LimitEquation:
     """The limit of small steps, as text: entries that are zero are left out of the diffusion."""
 
     sizes: tuple[tuple[str, int], ...]
-    drift: Texts = ()
-    diffusion: Texts = ()
+    drift: Evidence = ()
+    diffusion: Evidence = ()
     remarks: tuple[str, ...] = ()
     """What finite steps do, in sentences."""
     step_size: str = ""

@@ -32,14 +32,14 @@ from recipe_compiler.algebra.scalars.rationals import fraction, rational
 from recipe_compiler.algebra.scalars.sign_cells import off_kinks
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.lint.proposal import ZERO, Proposal
-from recipe_compiler.lint.read import UNREAD, Texts, decide, list_nonzero
+from recipe_compiler.lint.read import UNREAD, decide, list_nonzero
 from recipe_compiler.lint.visited import NotFollowedError, Visited, is_same
 from recipe_compiler.trace.gaussian import NotAffineError, invariance_at
 from recipe_compiler.trace.moments import Coefficients, expectation
 from recipe_compiler.trace.of_operations import TraceReading
 from recipe_compiler.trace.scalars import Poly, value_of
 from recipe_compiler.trace.series import TWO, Series
-from recipe_compiler.verdict import Refuted
+from recipe_compiler.verdict import Evidence, Refuted
 from recipe_compiler.verify.updates.claimed_step import residual_of
 
 STEP_SIZES = (Fraction(1, 2), Fraction(1), Fraction(1, 8))
@@ -47,7 +47,7 @@ ANGLES = 4096
 """Parts of the circle over which an integral is enclosed."""
 OPEN = (*UNREAD, NotFollowedError, NotAffineError)
 """What may keep a move from being judged."""
-Refutation = tuple[str, Texts]
+Refutation = tuple[str, Evidence]
 
 
 def refute_proposal(proposal: Proposal) -> Refutation | None:

@@ -29,7 +29,7 @@ from recipe_compiler.trace.of_operations import Meaning, TraceReading
 from recipe_compiler.trace.of_scalars import read_precisely
 from recipe_compiler.trace.operations import Operation, Trace
 from recipe_compiler.trace.series import ONE, TWO, NoExpansionError
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Evidence, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
@@ -39,8 +39,6 @@ UNREAD = (NoExpansionError, NoNormalFormError, NotScalarisableError, TooLargeErr
 """What may keep a step from being read: the claim is undecided then."""
 NORMAL = "normal form"
 
-Texts = tuple[tuple[str, str], ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -49,7 +47,7 @@ class Outcome:
     sizes: tuple[tuple[str, int], ...]
     holds: bool = False
     by: str = ""
-    witness: Texts = ()
+    witness: Evidence = ()
     residual: str = ""
     reason: str = ""
     given: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.lint.bind_arguments import GENERATORS, STEP_SIZES, Binding, bind_arguments
 from recipe_compiler.lint.source import Source
 from recipe_compiler.spec.model import Dynamics
+from recipe_compiler.verdict import Evidence
 
 SHAPES = {"scalar": SCALAR, "vector": Shape("d"), "matrix": Shape("d", "d")}
 
@@ -24,7 +25,7 @@ def bind_to_dynamics(source: Source, against: Dynamics | None, maps: Sequence[tu
     return bind_arguments(source, dynamics, left)
 
 
-def infer_dynamics(source: Source, maps: Sequence[tuple[str, str]]) -> tuple[Dynamics, tuple[tuple[str, str], ...]]:
+def infer_dynamics(source: Source, maps: Sequence[tuple[str, str]]) -> tuple[Dynamics, Evidence]:
     """Return dynamics without equations for a step, and the maps that are left.
 
     The state is what the step returns or changes: as many of its first arguments. They are vectors of one size unless

@@ -33,6 +33,7 @@ from recipe_compiler.formula.declaration import Block, Datum, Declarations, Func
 from recipe_compiler.formula.expression import Compare
 from recipe_compiler.formula.shapes import SIGNS, DomainName, Kind, Shape, Sizes
 from recipe_compiler.formula.show import text
+from recipe_compiler.verdict import Evidence
 
 # Rational points inside the domains of blocks.
 
@@ -128,7 +129,7 @@ class Point:
     """Every declared name with its value: as text, or its entries and their shape."""
 
     @property
-    def text(self) -> tuple[tuple[str, str], ...]:
+    def text(self) -> Evidence:
         """The point in words: every declared name with its value as text."""
         return tuple((name, value if isinstance(value, str) else written(*value)) for name, value in self.named)
 

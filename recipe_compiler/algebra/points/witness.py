@@ -27,6 +27,7 @@ from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Apply, Formula
 from recipe_compiler.formula.shapes import Sizes
+from recipe_compiler.verdict import Evidence
 
 Leaf = Callable[[Expr], Value]
 PER_STYLE = 6
@@ -66,7 +67,7 @@ class Witness:
     value: Value
 
     @property
-    def text(self) -> tuple[tuple[str, str], ...]:
+    def text(self) -> Evidence:
         """Return the witness as named text values."""
         return self.at.text
 

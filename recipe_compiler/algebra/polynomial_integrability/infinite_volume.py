@@ -16,6 +16,7 @@ from sympy import Expr, Symbol
 from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.rational_matrices import form, negative_direction, nullspace
 from recipe_compiler.algebra.scalars.rationals import fraction
+from recipe_compiler.verdict import Evidence
 
 VALUES = range(-2, 3)
 """The weights tried of each coordinate, and the entries of each direction."""
@@ -27,7 +28,7 @@ Monomials = tuple[tuple[tuple[int, ...], Fraction], ...]
 class Flat:
     """A direction along which a quadratic energy does not grow, or a region of infinite volume with bounded energy."""
 
-    text: tuple[tuple[str, str], ...]
+    text: Evidence
     """Names with exact values, as a witness prints them."""
 
 
@@ -75,9 +76,7 @@ def _list_integer_points(positive: Sequence[bool]) -> Iterator[tuple[int, ...]]:
     yield from sorted(found, key=lambda v: (sum(map(abs, v)), [x < 0 for x in v], v))
 
 
-def _describe_region(
-    z: Sequence[Symbol], weights: tuple[int, ...], v: tuple[int, ...], says: str
-) -> tuple[tuple[str, str], ...]:
+def _describe_region(z: Sequence[Symbol], weights: tuple[int, ...], v: tuple[int, ...], says: str) -> Evidence:
     """Return the region around the curve z_i = v_i s**w_i as named text values of a witness."""
     powers = ("" if not w else "s" if w == 1 else f"s**{w}" if w > 0 else f"s**({w})" for w in weights)
     ray = ((f"{k}*{s}" if k != 1 and s else s or str(k)) if k else "0" for k, s in zip(v, powers, strict=True))

@@ -15,14 +15,13 @@ from recipe_compiler import limits
 from recipe_compiler.algebra.positivity.polynomial_problem import problem
 from recipe_compiler.algebra.scalars.derivatives import slope
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.verdict import Evidence
 
 WEIGHTS = (1, 2, 3)
 """The weights tried of each coordinate."""
-Data = tuple[tuple[str, str], ...]
-"""What an independent check starts from."""
 
 
-def leading(H: Expr, z: Sequence[Symbol]) -> Data | None:
+def leading(H: Expr, z: Sequence[Symbol]) -> Evidence | None:
     """Return why exp(-H) has a finite integral over all real z (n coordinates, H a scalar), None if this was not shown.
 
     Coefficients may contain parameters, whose signs SymPy's symbols carry. Worked, H = x**4 + x y + y**2: the square in
@@ -55,7 +54,7 @@ def _constant_curvature(H: Expr, x: Symbol, z: Sequence[Symbol]) -> Expr | None:
     return P if not P.has(*z) and P.is_positive else None
 
 
-def _find_positive_leading_form(H: Expr, z: Sequence[Symbol]) -> Data | None:
+def _find_positive_leading_form(H: Expr, z: Sequence[Symbol]) -> Evidence | None:
     """Return weights whose leading form is positive off 0, as named text values; None if none is found."""
     try:
         terms = sympy.Poly(sympy.expand(H), *z).terms()
@@ -87,7 +86,7 @@ def _has_pure_powers(form: list[tuple[Any, Any]], n: int) -> bool:
     return len(pure) == n
 
 
-def _definite_squares(form: Expr) -> tuple[tuple[str, str], ...] | None:
+def _definite_squares(form: Expr) -> Evidence | None:
     """Return a form with rational coefficients as w.T Q w, Q positive definite; None if that is not found.
 
     Each coordinate has a power of its own in the form, hence in w: the form vanishes at the origin only.

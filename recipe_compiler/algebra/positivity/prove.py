@@ -18,6 +18,7 @@ from recipe_compiler.algebra.positivity.region import Region
 from recipe_compiler.algebra.positivity.signs import is_nonzero, sign_of
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.verdict import Evidence
 
 # The coefficients e_k of the characteristic polynomial: a symmetric M is positive semidefinite iff all e_k(M) >= 0.
 #
@@ -83,7 +84,7 @@ class Shown:
 
     by: str
     given: frozenset[str] = frozenset()
-    data: tuple[tuple[str, str], ...] = ()
+    data: Evidence = ()
 
 
 def semidefinite(a: Rows, region: Region) -> Shown | str:
@@ -195,7 +196,7 @@ def _prove_by_squares(found: PolynomialProblem) -> Shown | None:
     )
 
 
-def _find_squares(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] | None:
+def _find_squares(problem: PolynomialProblem) -> Evidence | None:
     """Return a sum-of-squares certificate; the import of its module is delayed, since it loads NumPy."""
     from recipe_compiler.algebra.positivity.squares import squares  # imports NumPy, which most proofs need not
 
@@ -207,12 +208,12 @@ def _collect_declarations(found: list[Shown]) -> frozenset[str]:
     return frozenset[str]().union(*(proof.given for proof in found))
 
 
-def _describe_problem(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
+def _describe_problem(found: PolynomialProblem) -> Evidence:
     """Return the names of the generators, the matrix and its positive scale as text: the head of every certificate."""
     rows = ("[" + ", ".join(shown(p) for p in row) + "]" for row in found.matrix)
     return (*_list_generators(found), ("matrix", "[" + ", ".join(rows) + "]"), ("times", shown(found.scale)))
 
 
-def _list_generators(found: PolynomialProblem) -> tuple[tuple[str, str], ...]:
+def _list_generators(found: PolynomialProblem) -> Evidence:
     """Return the scalar that each generator g0, g1, ... of a problem represents."""
     return tuple((f"g{k}", str(name)) for k, name in enumerate(found.names))

@@ -25,6 +25,7 @@ from recipe_compiler import limits
 from recipe_compiler.algebra.positivity.polynomial_problem import PolynomialProblem, Polynomials, shown
 from recipe_compiler.algebra.scalars.rational_matrices import echelon, is_semidefinite, null_vectors
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
+from recipe_compiler.verdict import Evidence
 
 BITS = (3, 8, 14, 20, 27)
 """Binary digits kept, tried in turn: the fewest that do make the shortest certificate."""
@@ -62,7 +63,7 @@ class SosSystem:
         sizes = enumerate(map(len, self.faces))
         return tuple((n, i, j) for n, size in sizes for i in range(size) for j in range(i, size))
 
-    def data(self, grams: tuple[Gram, ...], problem: PolynomialProblem) -> tuple[tuple[str, str], ...]:
+    def data(self, grams: tuple[Gram, ...], problem: PolynomialProblem) -> Evidence:
         """Return the certificate that matrices X_g make, as text: multipliers, vectors P_g w_g and Gram matrices."""
         found: list[tuple[str, str]] = []
         for k, (g, basis, face, gram) in enumerate(zip(self.multipliers, self.bases, self.faces, grams, strict=True)):
@@ -77,7 +78,7 @@ class SosSystem:
         return tuple(found)
 
 
-def squares(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] | None:
+def squares(problem: PolynomialProblem) -> Evidence | None:
     """Return v.T M v = sum_g g * w_g.T Q_g w_g for the n x n matrix M of a problem as text, None if none was found.
 
     Each Q_g is a positive semidefinite matrix of rationals, each g is 1 or known to be >= 0 on the domain; multipliers
@@ -96,7 +97,7 @@ def squares(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] | None:
     return None
 
 
-def definite_squares(problem: PolynomialProblem) -> tuple[tuple[str, str], ...] | None:
+def definite_squares(problem: PolynomialProblem) -> Evidence | None:
     """Return v.T M v = w.T Q w with a positive definite Q, so that it vanishes where w does only; None if not found."""
     found = system(problem, (problem.context.constant(fmpq(1)),))
     near = interior(found) if found is not None else None

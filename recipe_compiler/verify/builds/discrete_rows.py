@@ -21,6 +21,7 @@ from recipe_compiler.formula.build import multiply
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Compare, Filled, Number
 from recipe_compiler.spec.discrete import is_counts
+from recipe_compiler.verdict import Evidence
 from recipe_compiler.verify.core.sizes import Sizes
 
 LAST = 2
@@ -112,7 +113,7 @@ def _replace_row(configuration: Configuration, block: Block, row: int, value: in
     )
 
 
-def format_configuration(configuration: Configuration, sizes: Sizes) -> tuple[tuple[str, str], ...]:
+def format_configuration(configuration: Configuration, sizes: Sizes) -> Evidence:
     """Return a configuration as a witness has it."""
     found: list[tuple[str, str]] = []
     for block, rows in configuration:

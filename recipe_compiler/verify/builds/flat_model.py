@@ -21,6 +21,7 @@ from recipe_compiler.formula.expression import (
 from recipe_compiler.formula.shapes import HALF_LINE, SCALAR, DomainName
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
+from recipe_compiler.verdict import Evidence
 from recipe_compiler.verify.builds.at_data import explain_bound
 from recipe_compiler.verify.builds.bounded_terms import Limits
 from recipe_compiler.verify.builds.priors import Group, Parts, prior_products, prove_group, split_prior
@@ -37,7 +38,7 @@ NOT_GROWING = "a direction along which a convex energy does not grow"
 class Shown:
     """Proof that the integral is finite: facts of the data in words, each with how it was decided."""
 
-    facts: tuple[tuple[str, str], ...]
+    facts: Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Infinite:
     """The integral is infinite, at the data."""
 
     by: str
-    witness: tuple[tuple[str, str], ...]
+    witness: Evidence
 
 
 @dataclass(slots=True)

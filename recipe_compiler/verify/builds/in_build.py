@@ -19,7 +19,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Data, Dynamics, Target
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.spec.use import mask_value
-from recipe_compiler.verdict import AT_VALUES, Answer, Proved, Refuted, Undecided, Verdict
+from recipe_compiler.verdict import AT_VALUES, Answer, Evidence, Proved, Refuted, Undecided, Verdict
 from recipe_compiler.verify.core.build_values import (
     bind_target_sizes,
     bind_target_values,
@@ -33,7 +33,6 @@ from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, decide_claim, fix_build_sizes, prepare_subject
 
 Claim = Callable[[Subject], Answer]
-Witness = tuple[tuple[str, str], ...]
 
 
 class Stages:
@@ -211,11 +210,11 @@ class Numbers:
     free: bool = False
     """Whether values that are not stated are any, as arguments of a module are: then any of them refutes."""
 
-    def find_named(self, witness: Witness) -> frozenset[str]:
+    def find_named(self, witness: Evidence) -> frozenset[str]:
         """Return the sizes and parameters that a witness names."""
         return self.declared & {_strip_position(entry) for entry, _ in witness}
 
-    def find_other_values(self, witness: Witness) -> tuple[str, ...]:
+    def find_other_values(self, witness: Evidence) -> tuple[str, ...]:
         """Return the entries of a witness, `T = 2`, that are not what the build says of them."""
         return tuple(
             f"{entry} = {value}"
@@ -223,7 +222,7 @@ class Numbers:
             if entry in self.declared and value not in self.values.get(entry, frozenset({value}))
         )
 
-    def find_unvalued(self, witness: Witness) -> list[str]:
+    def find_unvalued(self, witness: Evidence) -> list[str]:
         """Return the names in a witness of parameters and data that have no value before the build runs."""
         if self.free:
             return []
@@ -319,7 +318,7 @@ def _reopen_foreign_refutation(found: Answer, own: Numbers) -> Answer:
     return replace(found, decision=Undecided((f"wrong at {at}, and {why}",)), for_d="all", checked_at=())
 
 
-def complete_witness(witness: Witness, sizes: Sizes, declared: Declarations) -> Witness:
+def complete_witness(witness: Evidence, sizes: Sizes, declared: Declarations) -> Evidence:
     """Return a witness that begins with the sizes and values of the build; many numbers are named, not listed."""
     values = {p.name: format_value(p) for p in declared.parameters if p.value is not None or p.default is not None}
     own = {**{name: str(n) for name, n in sizes.items()}, **values}

@@ -36,7 +36,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.terms import Component, Tensor
-from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, Undecided, undecided
+from recipe_compiler.verdict import Answer, Decision, Evidence, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import list_checked_sizes
 from recipe_compiler.verify.core.subject import Subject
@@ -111,7 +111,7 @@ def _find_entries_with(matrix: str, of: Sequence[Sequence[Tensor]], bound: Dynam
                 yield f"{matrix}[{row.name},{col.name}]", formula
 
 
-def _find_witness(formula: Formula, bound: Dynamics, name: str) -> tuple[tuple[str, str], ...] | None:
+def _find_witness(formula: Formula, bound: Dynamics, name: str) -> Evidence | None:
     """Return an exact point at which an entry has a slope in the value of a function, or in one of its derivatives."""
     declarations = bound.declarations
     for sizes in list_checked_sizes(bound):
@@ -126,7 +126,7 @@ def _find_witness(formula: Formula, bound: Dynamics, name: str) -> tuple[tuple[s
     return None
 
 
-def _find_moving_point(entry: Expr, name: str, bound: Dynamics, sizes: Sizes) -> tuple[tuple[str, str], ...] | None:
+def _find_moving_point(entry: Expr, name: str, bound: Dynamics, sizes: Sizes) -> Evidence | None:
     """Return a point at which an entry changes with the value of a function or of one of its derivatives."""
     jets: dict[Expr, Expr] = {atom: sympy.Dummy(real=True) for atom in _list_jets(entry, name)}
     back = {value: jet for jet, value in jets.items()}

@@ -14,7 +14,7 @@ from recipe_compiler.algebra.scalars.rational_matrices import echelon, form, fra
 from recipe_compiler.algebra.zero.zeros_on_line import LeastRoot, least_positive_root
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Filled, Formula, Identity, Multiply, Number
-from recipe_compiler.verdict import Proved, Refuted
+from recipe_compiler.verdict import Evidence, Proved, Refuted
 
 Numbers = tuple[tuple[Fraction, ...], ...]
 Matrix = tuple[tuple[Formula, ...], ...]
@@ -70,7 +70,7 @@ def decide_exact_budget(budget: Budget) -> Proved | Refuted | str:
     return Refuted("exact values", (step, *shown, *limit), residual)
 
 
-def _format_largest_step(largest: LeastRoot | None, eps: Fraction) -> tuple[tuple[tuple[str, str], ...], str]:
+def _format_largest_step(largest: LeastRoot | None, eps: Fraction) -> tuple[Evidence, str]:
     """Return the largest step size for a table and for a sentence; decimal bounds if it is irrational."""
     if largest is None:
         return (), ""

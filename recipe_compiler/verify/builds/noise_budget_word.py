@@ -25,7 +25,7 @@ from recipe_compiler.tensor.atoms import indices
 from recipe_compiler.tensor.diagonal import diagonal
 from recipe_compiler.tensor.scalars import Scalar, scalarise
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor
-from recipe_compiler.verdict import Decision, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Decision, Evidence, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.noise_budget_exact import NotExactError
 from recipe_compiler.verify.core.build_values import evaluate_exactly, find_known_sizes
 
@@ -83,9 +83,7 @@ def decide_word_at(found: Subtraction, build: Build, bound: Dynamics, eps: Fract
     return Refuted("exact values", (("eps", str(eps)), *shown, *limit), residual)
 
 
-def _format_bracket(
-    numbers: Numbers, found: Subtraction, eps: Fraction, *, holds: bool
-) -> tuple[tuple[tuple[str, str], ...], str]:
+def _format_bracket(numbers: Numbers, found: Subtraction, eps: Fraction, *, holds: bool) -> tuple[Evidence, str]:
     """Return two close step sizes, one that holds and one that fails, for a table and for a sentence."""
     pair = (
         _bracket_largest_step(lambda step: _is_noise_enough(numbers, found, step), eps, holds=holds)
@@ -271,7 +269,7 @@ def _is_semidefinite(A: arb_mat) -> bool | None:
     return True
 
 
-def _find_negative_direction(numbers: Numbers, found: Subtraction, eps: Fraction) -> tuple[tuple[str, str], ...]:
+def _find_negative_direction(numbers: Numbers, found: Subtraction, eps: Fraction) -> Evidence:
     """Return a direction in which the remaining noise is negative, proposed by floats and shown by balls."""
     n = len(numbers.F)
     A = _compute_remainder(numbers.F, numbers.D, numbers.B, found.given_up, eps)

@@ -32,7 +32,7 @@ from recipe_compiler.spec.bind import Part, Rewriting, rewritten
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import StatedDensity, Target
 from recipe_compiler.spec.recursion import of_rows
-from recipe_compiler.verdict import Proved
+from recipe_compiler.verdict import Evidence, Proved
 from recipe_compiler.verify.builds.bounded_terms import Limits
 from recipe_compiler.verify.builds.priors import Parts, Prior, Slot, has_law_shapes, order_blocks, prove_prior
 from recipe_compiler.verify.builds.products import Law, Product, Summands, TooManyError, overlap, slots
@@ -57,7 +57,7 @@ class Posterior:
 
     target: Target
     given: tuple[str, ...]
-    data: tuple[tuple[str, str], ...]
+    data: Evidence
     """What the proof consists of, by name."""
     unbounded: tuple[tuple[Product, Law], ...]
     """The densities that are not bounded for all data, each with the product that contains it."""

@@ -43,7 +43,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.laws import law_text
 from recipe_compiler.spec.model import Law, Stated, StatedDensity, Target
 from recipe_compiler.spec.transform import standard
-from recipe_compiler.verdict import Proved
+from recipe_compiler.verdict import Evidence, Proved
 from recipe_compiler.verify.builds.laws import decide_law
 from recipe_compiler.verify.core.premises import require_comparisons
 
@@ -56,7 +56,7 @@ class Summed:
     """A target without some of its blocks of counts, and how each was summed over."""
 
     target: Target
-    data: tuple[tuple[str, str], ...] = ()
+    data: Evidence = ()
     given: frozenset[str] = frozenset()
 
     @property

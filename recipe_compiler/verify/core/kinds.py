@@ -19,6 +19,7 @@ from recipe_compiler.facts.semidefinite import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.verdict import Evidence
 from recipe_compiler.verify.core.sizes import Sizes
 
 
@@ -52,7 +53,7 @@ def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool
 
 def find_counterexample(
     formula: Formula, kind: Kind, declarations: Declarations, sizes: tuple[Sizes, ...]
-) -> tuple[tuple[str, str], ...] | None:
+) -> Evidence | None:
     """Return exact values at which a formula is not of a kind; None where no such point was met, which is no proof.
 
     A: [n, n], or a scalar for signs. The point is one with A != A.T, or with a rational v and v.T A v < 0, all in exact

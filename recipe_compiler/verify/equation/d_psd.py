@@ -30,7 +30,7 @@ from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.expression import FunctionAt, Symbol
 from recipe_compiler.formula.show import text
-from recipe_compiler.verdict import Answer, Proved, Refuted, undecided
+from recipe_compiler.verdict import Answer, Evidence, Proved, Refuted, undecided
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.premises import list_facts
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes, list_further_sizes
@@ -46,7 +46,7 @@ class Negative:
     """
 
     sizes: Sizes
-    text: tuple[tuple[str, str], ...]
+    text: Evidence
     direction: tuple[Fraction, ...]
     value: Value
 
@@ -111,9 +111,7 @@ def _rational_symmetric_part(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], 
     return tuple(tuple((exact[i][j] + exact[j][i]) / 2 for j in n) for i in n)
 
 
-def _select_relevant_values(
-    matrix: Matrix, text: tuple[tuple[str, str], ...], subject: Subject
-) -> tuple[tuple[str, str], ...]:
+def _select_relevant_values(matrix: Matrix, text: Evidence, subject: Subject) -> Evidence:
     """Return the sizes, and a point's values that the matrix, an assumption or a bound mentions."""
     formulas = [place for row in matrix for place in row]
     formulas += [side for c in subject.dynamics.declarations.assume for side in (c.left, c.right)]
@@ -246,7 +244,7 @@ def _refute_part(subject: Subject, part: _Part, found: Negative) -> Answer:
     formula = f"{part.name} = {text(part.matrix[0][0])}" if len(part.matrix) == 1 else part.name
     direction = "[" + ", ".join(map(str, found.direction)) + "]"
     v = _direction_name(subject)
-    value: tuple[tuple[str, str], ...] = (
+    value: Evidence = (
         ((part.name, format_value(found.value)),)
         if found.direction in ((1,), (-1,))
         else ((v, direction), (f"{v}.T @ {part.name} @ {v}", format_value(found.value)))

@@ -20,7 +20,7 @@ from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import factor_is_positive, is_nonnegative, is_positive
 from recipe_compiler.tensor.terms import Applied, Component, Coordinate, Index, Slot, Tensor, Term
-from recipe_compiler.verdict import Assumes, Assumption
+from recipe_compiler.verdict import Assumes, Assumption, Evidence
 from recipe_compiler.verify.core.assumed_relations import with_assumed_signs
 from recipe_compiler.verify.growth.bounds import COMPACT, Bound, Terms, is_bounded_below
 from recipe_compiler.verify.growth.ends import (
@@ -64,7 +64,7 @@ class Finiteness:
     """The outcome for an integral: shown to be finite if there are no `reasons` against it."""
 
     reasons: tuple[str, ...] = ()
-    data: tuple[tuple[str, str], ...] = ()
+    data: Evidence = ()
     assumed: str = ""
     """What is assumed of abstract functions: `exp(-U) has a finite integral`."""
     needed: tuple[EndCondition, ...] = ()

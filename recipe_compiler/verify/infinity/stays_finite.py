@@ -17,7 +17,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Answer, Proved, undecided
+from recipe_compiler.verdict import Answer, Evidence, Proved, undecided
 from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.premises import require_almost_everywhere, require_smooth
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
@@ -39,7 +39,7 @@ class NonExplosionProof:
     """A proof that the SDE is non-explosive: the certificate, its premises, and the terms that are open."""
 
     by: str = ""
-    data: tuple[tuple[str, str], ...] = ()
+    data: Evidence = ()
     premises: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     identities: tuple[Identity, ...] = ()
@@ -100,7 +100,7 @@ def write_scalar(of: Equation, part: Formula, sizes: Sizes) -> Expr:
     return rows(part, of.subject.setting(sizes))[0][0]
 
 
-def _prove_by_leading_forms(of: Equation, candidate: LyapunovFunction) -> tuple[tuple[str, str], ...] | None:
+def _prove_by_leading_forms(of: Equation, candidate: LyapunovFunction) -> Evidence | None:
     """Return the proof that W and c W - L W go to infinity, as polynomials at fixed sizes; None without one."""
     declarations = of.subject.dynamics.declarations
     real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)

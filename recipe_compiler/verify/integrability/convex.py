@@ -24,7 +24,7 @@ from recipe_compiler.tensor.atoms import Factor, indices
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor, Term
-from recipe_compiler.verdict import Answer, Refuted
+from recipe_compiler.verdict import Answer, Evidence, Refuted
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.premises import list_facts
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
@@ -96,7 +96,7 @@ def find_coupling(c: Calculus, keep: frozenset[str], difference: Tensor) -> Coup
 
 def _find_witness(
     subject: Subject, keep: frozenset[str], coupling: Coupling, difference: Expr, sizes: Sizes
-) -> tuple[tuple[str, str], ...] | None:
+) -> Evidence | None:
     """Return an exact point at which both factors move, once the second engine agrees on the form."""
     declarations = subject.dynamics.declarations
     leaf = make_leaf(declarations, sizes)

@@ -22,7 +22,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import FunctionAt
 from recipe_compiler.formula.shapes import HALF_LINE, DomainName
 from recipe_compiler.tensor.show import text
-from recipe_compiler.verdict import Refuted
+from recipe_compiler.verdict import Evidence, Refuted
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
@@ -107,7 +107,7 @@ def make_instance(H: Expr, at: Point, z: Sequence[Symbol]) -> Expr | None:
     return None if found.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo) else found
 
 
-def _format_values(declarations: Declarations, at: Point, of: Expr) -> tuple[tuple[str, str], ...]:
+def _format_values(declarations: Declarations, at: Point, of: Expr) -> Evidence:
     """Return the values of a point: without the coordinates, which are integrated over, and functions not in it."""
     names = {block.name for block in declarations.blocks}
     calls = {type(call).__name__ for call in of.atoms(AppliedUndef)}

@@ -43,7 +43,7 @@ from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Draw, Metropolis, Refresh, Steps
 from recipe_compiler.splitting.reflection import REFLECTED
 from recipe_compiler.splitting.words import ZERO, expand_word, sum_shares
-from recipe_compiler.verdict import Answer, Refuted
+from recipe_compiler.verdict import Answer, Evidence, Refuted
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.sizes import Sizes
@@ -249,9 +249,7 @@ def _gaussian_moment(power: tuple[int, ...], S: fmpq_mat, m: fmpq_mat) -> Fracti
 
 
 @once_at_sizes
-def _find_nonzero_mean(
-    split: Split, fast: frozenset[int], R: Expr, says: str, sizes: Sizes
-) -> tuple[tuple[str, str], ...] | None:
+def _find_nonzero_mean(split: Split, fast: frozenset[int], R: Expr, says: str, sizes: Sizes) -> Evidence | None:
     """Return a point at which E[R] is certainly not 0, as rows of a witness; None where none is found."""
     subject, z = split.subject, split.z(sizes)
     law, slow = _read_gaussian_law(subject.system(sizes).H, z, fast), [x for k, x in enumerate(z) if k not in fast]

@@ -35,7 +35,7 @@ from recipe_compiler.spec.words import Letter, letters
 from recipe_compiler.splitting.entrywise import SHIFT
 from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.split_by import list_selections
-from recipe_compiler.verdict import Answer, Refuted
+from recipe_compiler.verdict import Answer, Evidence, Refuted
 from recipe_compiler.verify.builds.in_build import Stages, select_part, subject_at_values
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
@@ -193,7 +193,7 @@ def _search_points(split: Split, move: Metropolis, step_sizes: tuple[Fraction, .
 CHANGES = "exact witness: exp(-H) changes under the move"
 
 
-def _witness_rows(move: Metropolis, eps: Fraction, off: str) -> tuple[tuple[str, str], ...]:
+def _witness_rows(move: Metropolis, eps: Fraction, off: str) -> Evidence:
     """Return step size, number of steps and (pi K - pi)/pi, as rows of a witness."""
     least, most = _lengths(move)
     length = "eps" if move.scale == 1 else f"{move.scale}*eps"

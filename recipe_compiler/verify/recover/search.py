@@ -22,7 +22,7 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Evidence, Proved, Refuted, Undecided
 from recipe_compiler.verify.core.stratonovich import NotConvertedError, convert_to_ito
 from recipe_compiler.verify.core.subject import Subject, once, prepare_subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
@@ -106,12 +106,12 @@ class Recovery:
     """The blocks, in order."""
 
     @property
-    def entries(self) -> tuple[tuple[str, str], ...]:
+    def entries(self) -> Evidence:
         """The places of Q as text, those that are zero left out."""
         return list_entries(self.names, self.Q)
 
 
-def list_entries(names: Sequence[str], Q: Matrix) -> tuple[tuple[str, str], ...]:
+def list_entries(names: Sequence[str], Q: Matrix) -> Evidence:
     """Return the places of Q over blocks as text, those that are zero left out."""
     lines = zip(names, Q, strict=True)
     named = [(f"Q[{row},{col}]", text(place)) for row, line in lines for col, place in zip(names, line, strict=True)]

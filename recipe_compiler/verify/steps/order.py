@@ -31,7 +31,7 @@ from recipe_compiler.spec.words import letters, word_text
 from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.split_by import list_leaving_blocks
 from recipe_compiler.splitting.words import Order, find_order
-from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided, undecided
+from recipe_compiler.verdict import Answer, Assumes, Assumption, Evidence, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.conjunction import format_point
 from recipe_compiler.verify.core.first_witness import find_first_witness
 from recipe_compiler.verify.core.identities import format_value
@@ -46,7 +46,6 @@ from recipe_compiler.verify.words.letters import is_palindrome
 NO_MORE, IN_GENERAL = "and not higher", "and not higher for general U and values"
 """Shown of the U and the values of a build; or of some, which says nothing of these."""
 REFLECTED_STEP = "a reflected step is not a smooth function of its start"
-Data = tuple[tuple[str, str], ...]
 Look = tuple[str, Subject, Callable[[Sizes], Iterable[tuple[str, Expr]]]]
 
 
@@ -194,7 +193,7 @@ def weak_order_premises(subject: Subject, leaving: Collection[str]) -> Iterator[
         yield "steps stay inside the domain"
 
 
-def answer_order(order: int, by: str, given: tuple[str, ...], data: Data, looks: Iterable[Look]) -> Answer:
+def answer_order(order: int, by: str, given: tuple[str, ...], data: Evidence, looks: Iterable[Look]) -> Answer:
     """Return the answer that a step has an order, with a function whose mean errs at the next power, if any.
 
     Args:

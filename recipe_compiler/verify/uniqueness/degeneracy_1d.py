@@ -31,7 +31,7 @@ from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula, MatMul, Multiply, Transpose
 from recipe_compiler.formula.show import text
-from recipe_compiler.verdict import Decision, Proved, Refuted
+from recipe_compiler.verdict import Decision, Evidence, Proved, Refuted
 from recipe_compiler.verify.core.premises import has_state_assumptions
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.degeneracy_rank import MatrixEntry
@@ -50,7 +50,7 @@ class EntryOnLine:
     block: Block
     f: Expr
     constants: dict[Expr, Fraction]
-    at: tuple[tuple[str, str], ...]
+    at: Evidence
     whole: bool
     """Whether it stands for every entry and size, whatever the parameters."""
     alike: bool

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.build import depends_on_state
 from recipe_compiler.formula.expression import Formula
+from recipe_compiler.verdict import Evidence
 from recipe_compiler.verify.core.subject import Subject
 
 
@@ -38,7 +39,7 @@ class Pivot:
 
     by: str
     given: frozenset[str] = frozenset()
-    data: tuple[tuple[str, str], ...] = ()
+    data: Evidence = ()
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import DomainName, Kind
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.model import Dynamics
-from recipe_compiler.verdict import Answer, Refuted
+from recipe_compiler.verdict import Answer, Evidence, Refuted
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
@@ -27,7 +27,7 @@ from recipe_compiler.verify.core.subject import Subject
 _STRONGER = {Kind.PSD: Kind.PD, Kind.NONNEGATIVE: Kind.POSITIVE}
 """What to declare of a parameter that may vanish as declared."""
 MAY_VANISH = frozenset({Kind.REAL, Kind.NONNEGATIVE, Kind.SYMMETRIC, Kind.SKEW, Kind.PSD, Kind.DIAGONAL})
-Conserved = tuple[str, tuple[tuple[str, str], ...]]
+Conserved = tuple[str, Evidence]
 """A quantity C in words, with a point at which it is not constant."""
 
 

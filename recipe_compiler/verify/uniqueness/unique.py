@@ -24,7 +24,7 @@ from recipe_compiler.derive.recipe import Derivation
 from recipe_compiler.derive.refresh import refreshes
 from recipe_compiler.errors import ModelError
 from recipe_compiler.facts.semidefinite import semidefinite
-from recipe_compiler.verdict import Answer, Proved, Verdict, undecided
+from recipe_compiler.verdict import Answer, Evidence, Proved, Verdict, undecided
 from recipe_compiler.verify.core.premises import list_state_assumptions, require_smooth
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes
 from recipe_compiler.verify.core.subject import Subject
@@ -50,7 +50,7 @@ class SpanningProof:
     """The certificate of a proof that brackets span all directions, or the reasons that it is open."""
 
     by: str = ""
-    data: tuple[tuple[str, str], ...] = ()
+    data: Evidence = ()
     open: tuple[str, ...] = ()
     checked: tuple[Sizes, ...] = ()
 

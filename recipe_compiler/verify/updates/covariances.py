@@ -12,6 +12,7 @@ from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.show import text
 from recipe_compiler.trace.of_formulas import as_coordinates
 from recipe_compiler.trace.stated_step import ClaimedDraw, Step
+from recipe_compiler.verdict import Evidence
 from recipe_compiler.verify.core.kinds import find_counterexample, is_of_kind, is_of_kind_somewhere
 from recipe_compiler.verify.core.premises import list_assumptions, list_facts
 from recipe_compiler.verify.core.sizes import Sizes
@@ -40,7 +41,7 @@ class Laws:
     open: tuple[UnshownDraw, ...] = ()
     crooked: str = ""
     """A draw whose covariance is not shown to be symmetric: its moments are not read."""
-    refuted: tuple[str, tuple[tuple[str, str], ...]] | None = None
+    refuted: tuple[str, Evidence] | None = None
     """As the author wrote the draw, and exact values at which its covariance has a negative direction."""
 
 

@@ -7,11 +7,12 @@ from fractions import Fraction
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.trace.series import ONE
+from recipe_compiler.verdict import Evidence
 from recipe_compiler.verify.updates.claimed_step import ClaimedStep, describe_step_size, print_power
 from recipe_compiler.verify.updates.finite_steps import Said, abbreviate, describe_finite_steps
 
 
-def remarks(claimed: ClaimedStep) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def remarks(claimed: ClaimedStep) -> tuple[tuple[str, ...], Evidence]:
     """Return what the finite steps of a claimed update do, and how its limit differs from the recipe's equation.
 
     They are sentences, and formulas by name.

@@ -22,7 +22,7 @@ from recipe_compiler.trace.of_formulas import tensor_moments
 from recipe_compiler.trace.of_scalars import scalar_moments
 from recipe_compiler.trace.series import TWO, NoExpansionError
 from recipe_compiler.trace.stated_step import Step, stated_step
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, undecided
+from recipe_compiler.verdict import Answer, Evidence, Proved, Refuted, Undecided, undecided
 from recipe_compiler.verify.core.first_witness import Named, find_first_witness
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
@@ -164,7 +164,7 @@ def _refute_small_noise(block: _BlockStep, unit: Fraction, subject: Subject) -> 
     return sizes, Refuted("powers of eps", _witness_rows(says, point), residual)
 
 
-def _witness_rows(says: str, at: Witness) -> tuple[tuple[str, str], ...]:
+def _witness_rows(says: str, at: Witness) -> Evidence:
     """Return a point and the value found there, as rows of a witness."""
     return (*at.text, (says, format_value(at.value)))
 
