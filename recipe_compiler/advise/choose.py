@@ -77,7 +77,7 @@ def cycle_without_noise(build: Build, longest: str = "20") -> Entries | None:
 
 def draws_by_laws(target: Target) -> Entries:
     """Return the cycle of draws of all blocks by their laws. Raises ModelError where one has none."""
-    declared = target.declared or target
+    declared = target.as_declared
     lacking = [block.name for block in declared.declarations.blocks if block.name not in dict(declared.laws)]
     if lacking:
         problem = f"found no `laws` claimed by {target.name} for {', '.join(lacking)}, expected one of each block"

@@ -183,7 +183,7 @@ def _entry(array: Array) -> Entry:
 
 def free_name(name: str, build: Build) -> str:
     """Return a name that nothing in a build has."""
-    documents = (build.dynamics, build.target, build.target.declared or build.target)
+    documents = (build.dynamics, build.target, build.target.as_declared)
     taken = {parameter.name for parameter in declared_parameters(build)}
     taken = taken.union(*(one.declarations.names for one in documents))
     while name in taken:

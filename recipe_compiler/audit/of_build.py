@@ -102,7 +102,7 @@ def _explain_thermostat(found: Audited, eps: float) -> Explanation:
 
 def _other_covariance(derivation: Derivation, found: Audited) -> Array | None:
     """Return the covariance under exp(-H) of all blocks except the potential's; None if those are coupled to it."""
-    names, blocks = found.step.names, derivation.dynamics.declarations.blocks
+    names, blocks = found.step.names, derivation.declarations.blocks
     others = [block for place, block in enumerate(blocks) if place != found.place]
     says = [f"dH/d{block.name}" for block in others for _ in names.block(block)]
     own = [x for block in others for x in names.block(block)]

@@ -300,7 +300,7 @@ def _identity(item: Parameter | Function) -> str:
 def _first(dynamics: Dynamics, target: Target | None) -> Entries:
     """Return Euler's step; draws by the laws of a target with discrete blocks, where the equation moves nothing."""
     entries = (entry for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for entry in row)
-    laws = () if target is None else (target.declared or target).laws
+    laws = () if target is None else target.as_declared.laws
     if (
         target
         and laws

@@ -45,7 +45,7 @@ def circulation(derivation: Derivation) -> Vector:
     Modulo the columns of D it is the Stratonovich drift, which Hoermander's condition takes brackets with (Hoermander
     1967, Theorem 1.1). For H = U(theta) + r.T inv(M) r/2 and Q[theta,r] = -I it is (inv(M) r, -grad U).
     """
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     c = calculus(declarations)
     pushed = apply_matrix(c, declarations.blocks, derivation.Q, derivation.grad_H)
     own = divergence(c, declarations.blocks, derivation.Q)
@@ -63,7 +63,7 @@ def reach(derivation: Derivation, noisy: frozenset[str]) -> tuple[ReachedBlock, 
     With H = U(theta) + r.T inv(M) r/2, Q[theta,r] = -I and noise on r, b_theta = inv(M) r: theta is reached by d
     b_theta/d r = inv(M).
     """
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     c = calculus(declarations)
     b = dict(zip((block.name for block in declarations.blocks), circulation(derivation), strict=True))
     nonzero = frozenset(item.name for item in (*declarations.parameters, *declarations.functions) if _is_nonzero(item))

@@ -48,7 +48,7 @@ def found_laws(target: Target) -> tuple[FoundLaw, ...]:
     dU/dtau = -N/2 + s2 tau/2, so tau ~ Gamma(N/2 + 1, s2/2).
     """
     bounded = with_one_bound(target)
-    target = target.declared or target
+    target = target.as_declared
     if target.gradient is not None or target.recursion:
         return ()
     declared = of_all_data(target.declarations)
@@ -108,7 +108,7 @@ def _expand_tensor(c: Calculus, tensor: Tensor) -> Tensor:
 
 def laws_text(target: Target) -> str:
     """Return the laws as text, one per line: `tau ~ Gamma(N/2 + a, b + sum_i (y[i] - mu)**2/2)`."""
-    c = calculus(of_all_data((target.declared or target).declarations), stated=True)
+    c = calculus(of_all_data(target.as_declared.declarations), stated=True)
     lines = [f"given the other blocks, under exp(-U) of {target.name}:"]
     for law in found_laws(target):
         first, second = (matrix_form(c, PLAIN, parameter) for parameter in law.parameters)
@@ -122,7 +122,7 @@ def laws_text(target: Target) -> str:
 
 def laws_latex(target: Target) -> str:
     """Return the laws as one LaTeX `align*` environment (needs amsmath)."""
-    c = calculus(of_all_data((target.declared or target).declarations), stated=True)
+    c = calculus(of_all_data(target.as_declared.declarations), stated=True)
     lines: list[str] = []
     for law in found_laws(target):
         first, second = (matrix_form(c, LATEX, parameter) for parameter in law.parameters)

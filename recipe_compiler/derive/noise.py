@@ -18,7 +18,7 @@ def gradient_covariance(derivation: Derivation, V: Formula) -> Tensor:
         ModelError: V has no entrywise meaning.
         CompilerError: the dynamics have no potential of one block.
     """
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     of = next((function.of for function in declarations.functions if function.role == "potential"), ())
     block = next((block for block in declarations.blocks if (block.name,) == of), None)
     if block is None:
@@ -39,7 +39,7 @@ def noise_covariance(derivation: Derivation, potential_block: str, V: Tensor) ->
     Raises:
         CompilerError: there is no block of that name.
     """
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     c = derivation.calculus
     blocks = declarations.blocks
     at = next((n for n, block in enumerate(blocks) if block.name == potential_block), None)

@@ -54,12 +54,17 @@ class Derivation:
     @property
     def calculus(self) -> Calculus:
         """The calculus that the derivation was made by."""
-        return calculus(self.dynamics.declarations, stated=self.stated)
+        return calculus(self.declarations, stated=self.stated)
+
+    @property
+    def declarations(self) -> Declarations:
+        """What the dynamics declare."""
+        return self.dynamics.declarations
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the state."""
-        return self.dynamics.declarations.blocks
+        return self.declarations.blocks
 
 
 def row_index(size: int | str) -> Index:
@@ -261,7 +266,7 @@ def generator(derivation: Derivation, phi: Tensor) -> Tensor:
             those of f and D have.
     """
     c = derivation.calculus
-    blocks = derivation.dynamics.declarations.blocks
+    blocks = derivation.declarations.blocks
     parts = [c.zero(*phi.free)]
     for a, block in enumerate(blocks):
         slope = c.diff(phi, Coordinate(block.name, row_slots(block)))

@@ -42,7 +42,7 @@ def own_laws(derivation: Derivation, blocks: Iterable[str]) -> dict[str, OwnLaw]
 
 def _is_normal(derivation: Derivation, block: str) -> bool:
     """Whether dH/db = b."""
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     c = calculus(declarations)
     own = next(item for item in declarations.blocks if item.name == block)
     slope = derivation.grad_H[declarations.blocks.index(own)]
@@ -56,7 +56,7 @@ def is_gaussian(derivation: Derivation, block: str) -> bool:
     False may also mean that it was not shown. That P is positive definite, without which there is no Gaussian law, is
     decided elsewhere.
     """
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     c = calculus(declarations)
     own = next(item for item in declarations.blocks if item.name == block)
     slope = derivation.grad_H[declarations.blocks.index(own)]
@@ -96,7 +96,7 @@ def conditional_law(derivation: Derivation, block: str) -> GaussianLaw | None:
     None if that is not shown for every size: for a block with a boundary or on a circle, with a mean that is not 0, or
     with an energy that is not quadratic in it.
     """
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     own = next(item for item in declarations.blocks if item.name == block)
     if own.domain.name is not DomainName.REAL or len(own.shape.sizes) > 1:
         return None
@@ -120,7 +120,7 @@ def conditional_law(derivation: Derivation, block: str) -> GaussianLaw | None:
 
 def refreshes(derivation: Derivation) -> tuple[str, ...]:
     """Return `r ~ N(0, M)` as text for every block that has such a law under exp(-H) given the others."""
-    declarations, c = derivation.dynamics.declarations, derivation.calculus
+    declarations, c = derivation.declarations, derivation.calculus
     held = declarations.blocks_of(derivation.dynamics.potential)
     laws = (conditional_law(derivation, block.name) for block in declarations.blocks if block.name not in held)
     return tuple(f"{law.block.name} ~ N(0, {matrix_form(c, PLAIN, law.covariance)})" for law in laws if law)

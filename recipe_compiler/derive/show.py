@@ -118,7 +118,7 @@ def matrix_latex(derivation: Derivation, matrix: Sequence[Sequence[Tensor]]) -> 
 
 def _calculus_of_derivation(derivation: Derivation) -> Calculus:
     """Return the calculus of the derivation's declarations."""
-    return calculus(derivation.dynamics.declarations)
+    return calculus(derivation.declarations)
 
 
 def _vector_rows(derivation: Derivation, style: Style, vector: Sequence[Tensor]) -> list[tuple[str, Tensor, str]]:
@@ -128,7 +128,7 @@ def _vector_rows(derivation: Derivation, style: Style, vector: Sequence[Tensor])
 
 def row_texts(derivation: Derivation, vector: Sequence[Tensor], block: int) -> list[tuple[str, str]]:
     """Return one block of a vector over z as text, with its left side: one pair, or one for each position."""
-    c = calculus(derivation.dynamics.declarations)
+    c = calculus(derivation.declarations)
     rows = _block_rows(c, PLAIN, derivation.blocks[block], vector[block])
     return [(name, matrix_form(c, PLAIN, entry)) for name, entry, _ in rows]
 

@@ -26,7 +26,7 @@ def residual(derivation: Derivation, drift: Vector, D: Matrix, *, settle: bool =
     (z_2, -z_1): J = f, div J = 0 and grad H . J = z_1 z_2 - z_2 z_1 = 0, so R = 0.
     """
     blocks = derivation.blocks
-    c = calculus(derivation.dynamics.declarations)
+    c = calculus(derivation.declarations)
     flux = current(derivation, drift, D, settle=settle)
     parts = [
         _weighted_outflow(c, block, entry, grad)
@@ -43,7 +43,7 @@ def current(derivation: Derivation, drift: Vector, D: Matrix, *, settle: bool = 
     is skew (Ma, Chen, Fox 2015, Theorem 1).
     """
     blocks = derivation.blocks
-    c = calculus(derivation.dynamics.declarations)
+    c = calculus(derivation.declarations)
     pushed = apply_matrix(c, blocks, D, derivation.grad_H)
     spread = divergence(c, blocks, D)
     flux = [c.add(f, c.scale(slope, -1), push) for f, slope, push in zip(drift, spread, pushed, strict=True)]
@@ -55,7 +55,7 @@ def symmetry_defect(derivation: Derivation) -> Matrix:
 
     It is zero in every place if D is symmetric for every size (Ma, Chen, Fox 2015, Eq. 3).
     """
-    c = calculus(derivation.dynamics.declarations)
+    c = calculus(derivation.declarations)
     return _transpose_defect(c, derivation.blocks, derivation.D, -1)
 
 
@@ -64,7 +64,7 @@ def skewness_defect(derivation: Derivation) -> Matrix:
 
     It is zero in every place if Q is skew for every size (Ma, Chen, Fox 2015, Eq. 3).
     """
-    c = calculus(derivation.dynamics.declarations)
+    c = calculus(derivation.declarations)
     return _transpose_defect(c, derivation.blocks, derivation.Q, 1)
 
 

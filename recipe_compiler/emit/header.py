@@ -333,7 +333,7 @@ def _theta(build: Build) -> str:
 
 
 def _dynamics(source: Source | None, derivation: Derivation) -> Iterator[str]:
-    blocks = [block.name for block in derivation.dynamics.declarations.blocks]
+    blocks = [block.name for block in derivation.declarations.blocks]
     for name, matrix in (("D", derivation.D), ("Q", derivation.Q)):
         entries = [
             f"{name}[{a},{b}] = {_as_written(source, name, n, m) or tensor_text(entry)}"

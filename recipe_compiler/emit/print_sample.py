@@ -137,7 +137,7 @@ def _functions(own: Sampler) -> Iterator[str]:
 
 def _assumed_of_data(own: Sampler) -> Iterator[str]:
     """Yield lines that look at what is assumed of fields of numbers, row by row."""
-    target = own.build.target.declared or own.build.target
+    target = own.build.target.as_declared
     fields = zip(target.declarations.data, own.program.data, strict=True)
     by = Spelling(_size, {declared.name: field.name for declared, field in fields if not declared.shape.sizes})
     for condition in target.declarations.assume:

@@ -220,7 +220,7 @@ def _law(derivation: Derivation, block: Block, name: str, by: Spelling) -> Itera
 
     All other blocks stand at one, functions at zero: they are part of the rest, and what is zero is left out.
     """
-    declared, energy = derivation.dynamics.declarations, derivation.dynamics.H
+    declared, energy = derivation.declarations, derivation.dynamics.H
     others = {b.name: f"np.ones({shape_numbers(b.shape, by)})" for b in declared.blocks}
     others |= {f.name: f"np.zeros({shape_numbers(f.shape, by)})" for f in declared.functions}
     if isinstance(energy, Add):

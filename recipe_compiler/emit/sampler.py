@@ -171,7 +171,7 @@ def shape_text(sizes: Iterable[Size]) -> str:
 
 def _domains(derivation: Derivation, program: Program, by: Spelling) -> Iterator[tuple[str, str]]:
     """Yield the blocks with a bounded domain, and that as arguments."""
-    for block, own in zip(derivation.dynamics.declarations.blocks, program.blocks, strict=True):
+    for block, own in zip(derivation.declarations.blocks, program.blocks, strict=True):
         if block.domain.name not in (DomainName.REAL, DomainName.CIRCLE):
             with suppress(NotInNumpyError):
                 yield own.name, ", ".join((f'"{block.domain.name.value}"', *bounds(block.domain, by)))

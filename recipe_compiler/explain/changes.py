@@ -95,7 +95,7 @@ def _collect_proofs(subject: Subject, heads: Sequence[str], *, derived: bool) ->
         (derived and claimed, claimed_drift),
         ("Q" in heads, q_skew),
         (not {"D", "claims.diffusion"}.isdisjoint(heads), d_symmetric),
-        (bool(circle_blocks(subject.dynamics.declarations)), periodic),
+        (bool(circle_blocks(subject.declarations)), periodic),
     ]
     found: list[Proved] = []
     for asked, claim in needed:

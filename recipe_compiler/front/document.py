@@ -30,7 +30,7 @@ def of_dynamics(dynamics: Dynamics) -> str:
 
 def of_target(target: Target) -> str:
     """Return what states the potential, as one `align*` environment."""
-    return _aligned([*_potential(target.declared or target)])
+    return _aligned([*_potential(target.as_declared)])
 
 
 def _potential(target: Target) -> Iterator[str]:

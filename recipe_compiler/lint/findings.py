@@ -308,7 +308,7 @@ class _FindingContext:
         held = tuple(one.sizes for one in seen if one.holds)
         failed = next((one for one in seen if one.witness), None)
         formulas = (formula for g in ask.given for formula in (g.formula, g.inverse) if formula is not None)
-        premises = require_smooth((dynamics.H, *formulas), self.subject.dynamics.declarations)
+        premises = require_smooth((dynamics.H, *formulas), self.subject.declarations)
         says = [*(given.says for given in ask.given if given.says), *describe_order(ask, self.answer)]
         given = tuple(sorted(premises.given.union(says, *(one.given for one in seen))))
         unlike = tuple(self._list_mismatches(words == MOVE, is_refuted=failed is not None))

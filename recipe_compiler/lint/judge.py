@@ -129,7 +129,7 @@ class TracedStep:
 
     def spread(self, words: str) -> Sequence[Condition]:
         """Return the entries of Cov[dz] at eps = 0; none on circles, where noise may keep the law."""
-        if circle_blocks(self.problem.subject.dynamics.declarations):
+        if circle_blocks(self.problem.subject.declarations):
             return ()
         return [(words, x) for row in self.parts[ZERO].covariance for x in row]
 
@@ -173,7 +173,7 @@ class TracedStep:
     @property
     def declarations(self) -> Declarations:
         """What a point has to satisfy."""
-        return self.problem.subject.dynamics.declarations
+        return self.problem.subject.declarations
 
     @property
     def sizes(self) -> tuple[Sizes, ...]:
@@ -205,7 +205,7 @@ class TracedStep:
         part, reading = self.parts[self.unit], self.read.reading
         rows = iter(zip(reading.moments.change, part.mean, part.covariance, strict=True))
         found: list[str] = []
-        for block in self.problem.subject.dynamics.declarations.blocks:
+        for block in self.problem.subject.declarations.blocks:
             own = [next(rows) for _ in coordinates(block, self.problem.sizes)]
             still = all(map(is_zero, (x for _, f, row in own for x in (f, *row))))
             if still and any(reading.S.leading(dz).parts for dz, _, _ in own):
@@ -215,7 +215,7 @@ class TracedStep:
     def completed(self, proof: Proved) -> Decision:
         """Return the decision where the limiting equation is right: around every circle, at faces and at infinity."""
         part, setting = self.parts[self.unit], self.problem.setting
-        for block in circle_blocks(self.problem.subject.dynamics.declarations):
+        for block in circle_blocks(self.problem.subject.declarations):
             entries = (self.problem.H, *part.entries)
             if not all(is_zero(change) for e in entries for change in period_changes(e, block, setting)):
                 why = f"not shown: H and the limiting equation are periodic in {block.name}"

@@ -52,7 +52,7 @@ def decide_metropolis(read: MomentReader) -> Outcome:
         return Outcome(problem.at, reason=str(reason))
     if found.holds and problem.trace.groups:
         found = replace(found, given=(NONSINGULAR,))
-    if not found.holds or problem.subject.dynamics.declarations.sizes:
+    if not found.holds or problem.subject.declarations.sizes:
         return replace(found, given=(*found.given, *problem.trace.given))
     needs = _require_defined(step)
     return replace(found, given=tuple(sorted(needs.given.union(found.given))), left=needs.open)
@@ -61,7 +61,7 @@ def decide_metropolis(read: MomentReader) -> Outcome:
 def _require_defined(step: WholeStep) -> Obligations:
     """Return what both branches require to be defined."""
     try:
-        region = region_at(step.problem.subject.dynamics.declarations, step.problem.sizes)
+        region = region_at(step.problem.subject.declarations, step.problem.sizes)
         return require_every_step_size(step.problem.trace, step.plain, step.visited, region)
     except OPEN as reason:
         return Obligations(frozenset(), (str(reason),))
@@ -163,7 +163,7 @@ def _list_visited_points(proposal: Proposal) -> tuple[tuple[Symbol, ...], list[t
 
 
 def _require_whole_space(proposal: Proposal) -> None:
-    declarations = proposal.problem.subject.dynamics.declarations
+    declarations = proposal.problem.subject.declarations
     if has_state_assumptions(declarations):
         raise NotFollowedError(
             "an assumption restricts the state, and it is not shown that moves out of it are rejected"

@@ -52,7 +52,7 @@ Refutation = tuple[str, Evidence]
 
 def refute_proposal(proposal: Proposal) -> Refutation | None:
     """Return a refutation of the claim that a step preserves exp(-H); None if none is found."""
-    declarations = proposal.problem.subject.dynamics.declarations
+    declarations = proposal.problem.subject.declarations
     plain = proposal.visited.plain
     proposal = replace(proposal, to={x: plain(e) for x, e in proposal.to.items()}, log_ratio=plain(proposal.log_ratio))
     try:
@@ -162,7 +162,7 @@ def _is_odd(x: Poly) -> bool:
 
 def _refute_at_points(proposal: Proposal) -> Iterator[Refutation]:
     problem = proposal.problem
-    for at in points(problem.subject.dynamics.declarations, problem.sizes, limits.POINTS // 2):
+    for at in points(problem.subject.declarations, problem.sizes, limits.POINTS // 2):
         for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
             try:
                 found = _find_excess(proposal, replace(at, numbers={**at.numbers, proposal.meaning.eps: eps}))
@@ -254,10 +254,10 @@ def _refute_by_gaussian(proposal: Proposal) -> Iterator[Refutation]:
     are translated by what does not depend on them. What a step changes of E x**2 is continuous in delta there.
     """
     problem = proposal.problem
-    if problem.subject.dynamics.declarations.assume or proposal.refreshed is not None:
+    if problem.subject.declarations.assume or proposal.refreshed is not None:
         return
     for x in proposal.z if _is_translation(proposal) else proposal.z[: len(proposal.z) == 1]:
-        for at in points(problem.subject.dynamics.declarations, problem.sizes, limits.TRIALS):
+        for at in points(problem.subject.declarations, problem.sizes, limits.TRIALS):
             for eps in STEP_SIZES if problem.step_size else STEP_SIZES[:1]:
                 try:
                     change = _compute_change_at(proposal, at, eps, x)
@@ -309,7 +309,7 @@ def _compute_change_at(proposal: Proposal, at: Point, eps: Fraction, x: Symbol) 
 def _write_change(proposal: Proposal, at: Point, eps: Fraction, x: Symbol, change: arb) -> Refutation:
     """Return the refutation by a relative change of E[x**2]."""
     problem = proposal.problem
-    parameters = {parameter.name for parameter in problem.subject.dynamics.declarations.parameters}
+    parameters = {parameter.name for parameter in problem.subject.declarations.parameters}
     named = [(name, value) for name, value in at.text if name in parameters]
     U, others = problem.subject.dynamics.potential, [str(z) for z in proposal.z if z != x]
     rest = f" + delta*({' + '.join(f'{z}**2' for z in others)})/2, delta -> 0" if others else ""

@@ -70,7 +70,7 @@ class TracedProblem:
     @property
     def z(self) -> tuple[Symbol, ...]:
         """Return the coordinates of the state."""
-        return second.state(self.subject.dynamics.declarations, self.sizes)
+        return second.state(self.subject.declarations, self.sizes)
 
     @property
     def setting(self) -> Setting:
@@ -80,7 +80,7 @@ class TracedProblem:
     @property
     def H(self) -> Expr:
         """Return the energy."""
-        return scalar(self.subject.dynamics.H, self.subject.dynamics.declarations, self.sizes)
+        return scalar(self.subject.dynamics.H, self.subject.declarations, self.sizes)
 
     @property
     def step_size(self) -> str:
@@ -142,7 +142,7 @@ class MomentReader:
     def needs(self) -> Obligations:
         """What the step needs to be defined, and what of it is not shown."""
         try:
-            region = region_at(self.problem.subject.dynamics.declarations, self.problem.sizes)
+            region = region_at(self.problem.subject.declarations, self.problem.sizes)
             return require_small_steps(self.problem.trace, self.reading, region)
         except UNREAD as reason:
             return Obligations(frozenset(), (str(reason),))
@@ -198,7 +198,7 @@ class MomentReader:
 
 def bind_leaves(problem: TracedProblem) -> Meaning:
     """Return the SymPy expressions of the leaves of a trace."""
-    declarations, sizes = problem.subject.dynamics.declarations, problem.sizes
+    declarations, sizes = problem.subject.declarations, problem.sizes
     eps = Symbol("eps" if declarations.find("eps") is None else "eps.", positive=True)
     setting = Setting(declarations, sizes)
     leaves: dict[str, tuple[Expr, ...]] = {}
@@ -269,7 +269,7 @@ def decide_with_needs(read: MomentReader, look: Callable[[MomentReader], Outcome
         found = look(read)
     except UNREAD as reason:
         return Outcome(problem.at, reason="; ".join(filter(None, (problem.no_step_size, str(reason)))))
-    if found.holds and not problem.subject.dynamics.declarations.sizes:
+    if found.holds and not problem.subject.declarations.sizes:
         return replace(found, given=tuple(sorted(read.needs.given.union(found.given))), left=read.needs.open)
     return replace(found, given=(*problem.trace.given, *found.given))
 
@@ -280,7 +280,7 @@ def decide(problem: TracedProblem, conditions: Sequence[tuple[str, Expr]]) -> An
     if not left:
         return Answer(Proved(NORMAL))
     for words, e in left[: limits.TRIALS]:
-        found = witness(e, problem.subject.dynamics.declarations, problem.sizes)
+        found = witness(e, problem.subject.declarations, problem.sizes)
         if found is not None:
             return Answer(
                 Refuted("exact witness", (*found.text, (words, format_value(found.value))), format_expression(e))

@@ -175,7 +175,7 @@ class _Run:
         return tuple(self.random.choice((-1, 1)) * self.random.uniform(0.2, 1.2) for _ in range(self.trace.draws))
 
     def _choose_point(self) -> Point:
-        declarations, sizes = self.problem.subject.dynamics.declarations, self.problem.sizes
+        declarations, sizes = self.problem.subject.declarations, self.problem.sizes
         drawn = (point(declarations, sizes, ALL_APART, self.random) for _ in range(limits.POINTS))
         found = next((at for at in drawn if at is not None), None)
         at = found or self.random.choice([*points(declarations, sizes)] or [None])

@@ -152,7 +152,7 @@ def momentum_of(build: Build) -> str | None:
     from recipe_compiler.spec.bind import bind
 
     derivation = derive(bind(build))
-    blocks = derivation.dynamics.declarations.blocks
+    blocks = derivation.declarations.blocks
     own = next((k for k, block in enumerate(blocks) if block.name == potential_block(build)), None)
     if own is None:
         return None
@@ -226,7 +226,7 @@ def derived_draws(build: Build, blocks: Mapping[str, Array], sizes: Sizes) -> di
 
 def at_draws(formula: Formula, build: Build, blocks: Mapping[str, Array], sizes: Sizes) -> Array:
     """Return a formula of the target's blocks at draws `[chain, draw, ...]` of them, in its shape; NaN without one."""
-    declared = (build.target.declared or build.target).declarations
+    declared = build.target.as_declared.declarations
     shapes = {block.name: extents(block.shape, sizes) or (1, 1) for block in declared.blocks}
     states = {name: blocks[name].reshape(-1, *shape) for name, shape in shapes.items()}
     finite = np.logical_and.reduce([np.isfinite(own).all(axis=(1, 2)) for own in states.values()])

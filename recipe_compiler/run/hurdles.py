@@ -33,9 +33,9 @@ def probability_above(target: Target, one: StatedDensity) -> Formula | None:
         target: its log likelihood.
         one: the only density of a field in it.
     """
-    declared = (target.declared or target).declarations
+    declared = target.as_declared.declarations
     field, row = declared.find(one.of), DENSITIES[one.name]
-    match (target.declared or target).log_likelihood:
+    match target.as_declared.log_likelihood:
         case Apply("where", (Compare() as condition, yes, no)) if isinstance(field, Datum) and field.shape == SCALAR:
             holds = (condition, True) in one.guards
         case _:

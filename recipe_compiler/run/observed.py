@@ -73,7 +73,7 @@ def _demand_assumed(build: Build, data: Data, sizes: Sizes) -> None:
 
     Densities assume of data what they need: `binomial_logit(y, n, eta)` that y <= n (`spec/target_densities.py`).
     """
-    target = build.target.declared or build.target
+    target = build.target.as_declared
     conditions = [condition for condition in target.declarations.assume if is_of_data(condition)]
     if not conditions:
         return

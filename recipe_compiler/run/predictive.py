@@ -125,7 +125,7 @@ def _cut_off(target: Target, fields: Sequence[StatedDensity]) -> str:
     For a truncated law, normal(y, m, 1) - log_ndtr(m) over y > 0, a summand free of y is what it is divided by,
     and the kinds that are declared of y do not hold of what the density alone would give.
     """
-    declared = (target.declared or target).declarations
+    declared = target.as_declared.declarations
     others = (formula for entry, formula in target.stated.others if entry == "log_likelihood")
     if state := sorted({name for formula in others for name in dependence(formula).blocks}):
         beside = f"a summand beside it that depends on {', '.join(state)}, as if truncated"
@@ -156,7 +156,7 @@ def _in_order(densities: Sequence[StatedDensity]) -> list[StatedDensity]:
 
 def _of_blocks(target: Target) -> Sequence[StatedDensity]:
     """Return the densities of the blocks, in the order to draw them in. Raises RunError where there is none."""
-    declared = (target.declared or target).declarations
+    declared = target.as_declared.declarations
     own = [one for one in target.stated.densities if one.entry == "log_prior"]
     if target.log_prior is None or "log_prior" in dict(target.stated.others) or not all(o.is_term for o in own):
         raise RunError("log_prior is not a sum of named densities")
@@ -240,7 +240,7 @@ class _Drawer:
     @property
     def declared(self) -> Declarations:
         """The target's declarations, as its author wrote them."""
-        return (self.build.target.declared or self.build.target).declarations
+        return self.build.target.as_declared.declarations
 
     def data_at(
         self, states: Mapping[str, Array], of: Predictive, streams: Sequence[np.random.Generator]
@@ -269,7 +269,7 @@ class _Drawer:
 
     def _passed(self, states: Mapping[str, Array], rows: Mapping[str, Array]) -> Mapping[str, Array]:
         """Return the states of a recursion before every row, at draws of the blocks; none without one."""
-        target = self.build.target.declared or self.build.target
+        target = self.build.target.as_declared
         if not target.recursion:
             return {}
         shapes = {block.name: extents(block.shape, self.sizes) or (1, 1) for block in self.declared.blocks}

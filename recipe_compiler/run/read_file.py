@@ -513,7 +513,7 @@ class Call:
         """Yield what is looked at of starts and draws."""
         program = self.module.program
         starts = [{name: chain[name] for name in self._blocks} for chain in self.chains]
-        for block, own in zip(self.derivation.dynamics.declarations.blocks, program.blocks, strict=True):
+        for block, own in zip(self.derivation.declarations.blocks, program.blocks, strict=True):
             if block.domain.name not in (DomainName.REAL, DomainName.CIRCLE):
                 domain = [block.domain.name.value, *(float(evaluate(bound, self.at)) for bound in block.domain.bounds)]
                 yield ("_check_starts_inside", own.name), [starts, *domain]

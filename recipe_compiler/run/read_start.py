@@ -103,7 +103,7 @@ def _spread(real: Array, domain: Domain, at: Point) -> Array:
 
 def _energy(derivation: Derivation, block: Block, at: Point, value: Array) -> float:
     """Return H as a function of one block: all others stand at one, functions at zero."""
-    declared = derivation.dynamics.declarations
+    declared = derivation.declarations
     others = {b.name: np.ones(extents(b.shape, at.sizes)) for b in declared.blocks}
     others |= {f.name: np.zeros(extents(f.shape, at.sizes)) for f in declared.functions}
     own = {block.name: value.reshape(extents(block.shape, at.sizes))}

@@ -71,7 +71,7 @@ def _reference(score: Score, build: Build, data: Data, sizes: Sizes) -> Referenc
 def _all_rows(score: Score, build: Build, data: Data, sizes: Sizes) -> dict[str, Array]:
     """Return the fields of the data that the law of a score names, each as the matrix of its rows."""
     named = {name for formula in score.formulas for name in dependence(formula).parameters}
-    declared = (build.target.declared or build.target).declarations
+    declared = build.target.as_declared.declarations
     fields = [field for field in data.fields if field.name in named]
     return {f.name: field_rows(declared, f.name, f.values, sizes).reshape(len(f.values), -1) for f in fields}
 

@@ -108,7 +108,7 @@ def add_scores(ready: Ready, tree: "DataTree", draws: Draws, gradients: float) -
     import xarray
 
     posterior = cast("Any", tree["posterior"])
-    declared = (build.target.declared or build.target).declarations.blocks
+    declared = build.target.as_declared.declarations.blocks
     blocks = {b.name: posterior[b.name].transpose("chain", "draw", ...).to_numpy().astype(float) for b in declared}
     states = [own[list(over.chains), draws.warmup :][:, : over.length] for own in draws.arrays]
     parts = Parts.of(len(over.chains), over.length, draw_weights(tree, over.length))

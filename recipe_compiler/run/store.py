@@ -53,7 +53,7 @@ def labels(
     }  # fmt: skip
     dims = {
         block.name: [str(size) for size in block.shape.sizes]
-        for block in (build.target.declared or build.target).declarations.blocks
+        for block in build.target.as_declared.declarations.blocks
         if block.shape.sizes and all(size in found for size in block.shape.sizes)
         and len(set(block.shape.sizes)) == len(block.shape.sizes)
     }  # fmt: skip
@@ -66,7 +66,7 @@ def sampled_names(build: Build, data: Data, sizes: Sizes) -> tuple[str, ...]:
 
     A block that is sampled in another variable has that one's name: `log_tau`.
     """
-    declared = (build.target.declared or build.target).declarations.blocks
+    declared = build.target.as_declared.declarations.blocks
     dims, named = labels(build, data, sizes, [block.name for block in declared])
     names: list[str] = []
     for block, own in zip(sampled_blocks(build.target), declared, strict=True):

@@ -70,7 +70,7 @@ def with_cycle(
         hint = "leave `add` out, or every move that is accepted or refused, or moves that block by itself"
         raise unsupported("noise that is added to the gradient, in a cycle with moves that take it without", hint)
     program, kick = _repeated(program, build.scheme)
-    known = visible(derivation.dynamics.declarations, build.target.declarations.parameters)
+    known = visible(derivation.declarations, build.target.declarations.parameters)
     functions = _functions(build, declared)
     for move in build.scheme.cycle:
         before = Cycle(tuple(moves))

@@ -324,5 +324,5 @@ def _potential_block(build: Build) -> Block:
 
 def _parameters(build: Build, derivation: Derivation) -> tuple[Parameter, ...]:
     """Return all constants of the chain, each once: those of dynamics and build, then those of the target."""
-    every = (*derivation.dynamics.declarations.parameters, *build.parameters, *build.target.declarations.parameters)
+    every = (*derivation.declarations.parameters, *build.parameters, *build.target.declarations.parameters)
     return tuple({parameter.name: parameter for parameter in every}.values())

@@ -41,8 +41,8 @@ def draw(target: Target, move: ByLaw, gradient: Gradient, newest: Mapping[str, s
     Raises:
         ModelError: a law that no emitted step draws from.
     """
-    name, laws = move.block, dict((target.declared or target).laws)
-    stated = (target.declared or target).declarations.blocks
+    name, laws = move.block, dict(target.as_declared.laws)
+    stated = target.as_declared.declarations.blocks
     own = next(k for k, block in enumerate(stated) if block.name == name)
     via = {one.block.name: one.via for one in target.transforms}.get(name, stated[own].constraint or "")
     law = laws[name]
@@ -96,7 +96,7 @@ def _estimated(target: Target, move: ByLaw, shape: Tensor) -> ByDatum | None:
 def _parameters(target: Target, law: Law, block: Block) -> tuple[tuple[Tensor, ...], bool]:
     """Return the parameters of a law in index notation, as stated, and whether they are u and P of a normal one."""
     arguments, by_precision = law.arguments, False
-    plain = of_all_data((target.declared or target).declarations)
+    plain = of_all_data(target.as_declared.declarations)
     if law.name == "N" and block.shape != SCALAR:
         m, cov = arguments
         by_precision = isinstance(cov, Apply) and cov.fn == "inv"

@@ -88,7 +88,7 @@ class SchemeSetting:
 
 def arrays_of(derivation: Derivation, gradient: Gradient) -> Mapping[str, str]:
     """Return the names of the potential, and of it at other blocks, to those of the arrays of its gradients."""
-    functions = derivation.dynamics.declarations.functions
+    functions = derivation.declarations.functions
     own = (f for f in functions if f.value.declared == derivation.dynamics.potential)
     return {f.name: gradient.places[f.of[0]] for f in own}
 

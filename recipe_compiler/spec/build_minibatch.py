@@ -77,7 +77,7 @@ def check_estimates(page: Page, document: BuildDocument, target: Target, scheme:
     control = document.minibatch is not None and document.minibatch.control_variates is not None
     estimate = page["gradient_noise", "V"].text == ESTIMATE
     at = page["minibatch", "control_variates"] if control else page["gradient_noise", "V"]
-    laws = dict((target.declared or target).laws)
+    laws = dict(target.as_declared.laws)
     flows = [move.block for move in scheme.cycle if isinstance(move, Cir) and control and move.block in laws]
     if (control or estimate) and scheme.cycle and not scheme.words:
         what = "control variates" if control else "an estimate of the gradient's noise"

@@ -38,7 +38,7 @@ def other_names(root: Mapping, dynamics: Dynamics, target: Target, *, with_block
     """
     mine, theirs = dynamics.declarations, target.declarations
     sampled = theirs.names.union(state.block.name for state in target.recursion)
-    names = sampled.union((target.declared or target).declarations.names)
+    names = sampled.union(target.as_declared.declarations.names)
     shared = {block.name for block in potential_blocks(dynamics)}.intersection(block.name for block in theirs.blocks)
     clashes = [item.name for item in mine.parameters if item.name in names]
     clashes += [x for x in mine.sizes if x in names.difference(theirs.sizes) or _is_another(x, dynamics, target)]
@@ -88,7 +88,7 @@ def renamed(dynamics: Dynamics, names: Renamed, numbers: Table[str, Number] | No
 
 def with_names(root: Mapping, names: Renamed, dynamics: Dynamics, target: Target) -> Mapping:
     """Return a build's document that names what the dynamics declare as the build has it."""
-    started = (*(target.declared or target).declarations.blocks, *target.declarations.blocks)
+    started = (*target.as_declared.declarations.blocks, *target.declarations.blocks)
     blocks = [item.name for item in (*dynamics.declarations.blocks, *dynamics.declarations.own_functions)]
     valued = _without(names, target.declarations.parameters)
     keys = {"bind": names, "parameters": valued, "init": _without(names, started)}

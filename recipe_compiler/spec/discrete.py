@@ -190,7 +190,7 @@ def check_moved(page: Page, scheme: Scheme, target: Target, *, planned: bool) ->
 def _beside(move: Metropolis | Steps | Involution, scheme: Scheme, target: Target, block: Block) -> Iterator[Pair]:
     """Yield what is wrong with a move that reads U of all blocks beside a discrete one, and what to do."""
     discrete = {one.name for one in discrete_blocks(target.declarations)}
-    others = [one.name for one in (target.declared or target).declarations.blocks if one.name not in discrete]
+    others = [one.name for one in target.as_declared.declarations.blocks if one.name not in discrete]
     moved = None if isinstance(move, Involution) else scheme.moved(move)
     holds = moved is not None and not {*moved.blocks} & discrete
     if isinstance(move, Involution):

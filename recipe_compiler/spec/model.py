@@ -534,6 +534,11 @@ class Target:
     """Those of the method by which some of the states solve differential equations (`spec/solve.py`)."""
 
     @property
+    def as_declared(self) -> "Target":
+        """The target in the blocks that its author declares."""
+        return self.declared or self
+
+    @property
     def is_open(self) -> bool:
         """Whether U is any: its gradient, and U where a move needs it, are arguments of the module."""
         return self.gradient is not None and not self.gradient.stated

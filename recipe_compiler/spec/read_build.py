@@ -291,7 +291,7 @@ def _check_gradient_noise(
 def _initial(page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, scope: Scope) -> Formulas:
     """Return where blocks start: formulas of parameters and draws; of blocks of the target as it declares them, too."""
     own = by_name(dynamics.declarations.blocks)
-    declared = (target.declared or target).declarations.blocks if target.gradient is None else ()
+    declared = target.as_declared.declarations.blocks if target.gradient is None else ()
     blocks = by_name(declared) | own
     visible = scope.declarations
     parameters = (*visible.parameters, *target.declarations.parameters)
@@ -318,7 +318,7 @@ def _of_draws(
     page: Page, document: BuildDocument, dynamics: Dynamics, target: Target, parameters: tuple[Parameter, ...]
 ) -> tuple[Formulas, tuple[Score, ...]]:
     """Return what is computed from every draw, and from all: of blocks of the target, and of parameters not bound."""
-    declared = (target.declared or target).declarations
+    declared = target.as_declared.declarations
     own = tuple(p for p in (*dynamics.declarations.parameters, *parameters) if p.name not in document.bind)
     scope = Declarations(declared.blocks, (*declared.parameters, *own), (), declared.data)
     taken = (*(name for name, _ in target.derived), *(block.name for block in dynamics.declarations.blocks))

@@ -197,7 +197,7 @@ def _check_refresh(at: Page, name: str, dynamics: Dynamics) -> None:
 
 def _check_by_law(at: Page, move: ByLaw, dynamics: Dynamics, target: Target, variant: str) -> None:
     """Add a fault where the target claims no law of a block, or where a move cannot take what the law is made of."""
-    stated, name = target.declared or target, move.block
+    stated, name = target.as_declared, move.block
     what = f"a draw of {name}" if isinstance(move, Draw) else f"cir of {name}"
     blocks, laws = tuple(block.name for block in stated.declarations.blocks), dict(stated.laws)
     if name not in blocks:

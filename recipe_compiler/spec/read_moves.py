@@ -103,7 +103,7 @@ def read_slices(at: Page, entry: DrawEntry, target: Target) -> Slices | None:
         entry: what stands there, with `draw`.
         target: of which a block is drawn.
     """
-    declared = (target.declared or target).declarations
+    declared = target.as_declared.declarations
     if entry.slice is None:
         if entry.left is not None:
             problem = "found `left` of a draw without `slice`, expected both: levels below it are counted"
@@ -149,7 +149,7 @@ def _formula(at: Page, scope: Scope, block: Block, shapes: tuple[Shape, ...]) ->
 def check_code_move(at: Page, move: CodeMove, dynamics: Dynamics, target: Target) -> None:
     """Add a fault for each block that a move is given which is none of the dynamics, or is given twice."""
     names = tuple(block.name for block in dynamics.declarations.blocks)
-    parts = {block.name for block in (target.declared or target).declarations.blocks}
+    parts = {block.name for block in target.as_declared.declarations.blocks}
     seen: list[str] = []
     for key, blocks in (("changes", move.changes), ("reads", move.reads)):
         for name in blocks:

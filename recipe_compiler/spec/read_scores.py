@@ -45,7 +45,7 @@ def read_scores(
 
 def why_no_test(target: Target) -> str:
     """Return why the log likelihood of a held-out row is not that of a row of the data; empty where it is."""
-    declared = (target.declared or target).declarations
+    declared = target.as_declared.declarations
     size = next((field.size for field in declared.data), None)
     if target.log_likelihood is None:
         return f"{target.name}, which states no log_likelihood of ONE datum"

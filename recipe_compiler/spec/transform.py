@@ -118,7 +118,7 @@ def with_one_bound(target: Target) -> dict[str, Transform]:
 
 def standard(target: Target) -> Target:
     """Return a target as declared, what has one bound as its distance to it: a positive block, the same measure."""
-    own = target.declared or target
+    own = target.as_declared
     moved = with_one_bound(target)
     if not moved:
         return own

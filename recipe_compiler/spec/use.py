@@ -216,7 +216,7 @@ def _parts(
 ) -> tuple[Moved, ...] | None:
     """Return what words move, with a name for the P of each where one holds something; None where a fault was added."""
     (first, *others), found = moved, list[Moved]()
-    if not others and len(first) == len((target.declared or target).declarations.blocks):
+    if not others and len(first) == len(target.as_declared.declarations.blocks):
         return (Moved(first),)
     for blocks in moved:
         rows = _rows(at, document, target, blocks)
@@ -282,7 +282,7 @@ def _blocks(at: Page, entry: WordStated, dynamics: Dynamics, other: Dynamics) ->
 def _moved(at: Page, entry: WordStated, dynamics: Dynamics, other: Dynamics, target: Target) -> tuple[str, ...]:
     """Return the blocks of the target that are moved, as it declares them; all where nothing is said of them."""
     (theta,), (wanted,) = potential_blocks(dynamics), potential_blocks(other)
-    known = tuple(block.name for block in (target.declared or target).declarations.blocks)
+    known = tuple(block.name for block in target.as_declared.declarations.blocks)
     stated = entry.of.get(wanted.name)
     if stated is None or (stated == [theta.name] and theta.name not in known):
         return known
@@ -361,7 +361,7 @@ def _names_agree(at: Page, dynamics: Dynamics, given: Dynamics) -> bool:
 
 def _rows(at: Page, document: BuildDocument, target: Target, moved: tuple[str, ...]) -> tuple[bool, ...] | None:
     """Return of each coordinate of the potential's block whether it is moved; None where a fault was added."""
-    declared = (target.declared or target).declarations.blocks
+    declared = target.as_declared.declarations.blocks
     counts = [coordinates((block,), document.sizes) for block in sampled_blocks(target)]
     if not all(isinstance(count, int) for count in counts):
         open_ = ", ".join(str(count) for count in counts if not isinstance(count, int))
@@ -374,6 +374,6 @@ def _rows(at: Page, document: BuildDocument, target: Target, moved: tuple[str, .
 
 
 def _taken(document: BuildDocument, dynamics: Dynamics, other: Dynamics, target: Target) -> set[str]:
-    documents = (dynamics, other, target, target.declared or target)
+    documents = (dynamics, other, target, target.as_declared)
     taken = {*document.parameters, *document.sizes, *document.derived, *document.bind}
     return taken.union(*(one.declarations.names for one in documents), {state.block.name for state in target.recursion})

@@ -55,7 +55,7 @@ def find_constant_matrices(derivation: Derivation, piece: Piece) -> Flow:
     (Arnold 1974, Sec. 8.2; Van Loan 1978.) A NoRowError names the coefficient that depends on the state, or the degree
     of the drift.
     """
-    c, declarations = derivation.calculus, derivation.dynamics.declarations
+    c, declarations = derivation.calculus, derivation.declarations
     blocks = declarations.blocks
     find_affine_degree(piece, declarations)
     moved = {n for n, block in enumerate(blocks) if block.name in piece.moved}

@@ -44,7 +44,7 @@ def choose_default_selections(derivation: Derivation) -> Selections:
     Raises:
         ModelError: the dynamics declare no potential; or a part moves several of the blocks that are left.
     """
-    declared = derivation.dynamics.declarations
+    declared = derivation.declarations
     position = declared.blocks_of(derivation.dynamics.potential)
     if not position:
         problem = "found no potential, expected one: the pieces A, B and O are made around it"
@@ -86,7 +86,7 @@ def _list_moving_parts(derivation: Derivation) -> Iterator[_Part]:
 def _is_linear(derivation: Derivation, selections: tuple[Selection, ...]) -> bool:
     """Whether the drift of a piece is of degree at most one in the blocks that it moves, jointly."""
     try:
-        find_affine_degree(make_piece(derivation, "", selections), derivation.dynamics.declarations)
+        find_affine_degree(make_piece(derivation, "", selections), derivation.declarations)
     except NoRowError:
         return False
     return True

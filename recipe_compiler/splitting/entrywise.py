@@ -57,7 +57,7 @@ def find_entrywise_flow(derivation: Derivation, piece: Piece) -> Flow:
     by t is f at the mean, as 1 - a t phi(-a t) = exp(-a t). The matrix df/dz, [n, n], has to be diagonal and free of z,
     and so has D, if there is noise. Raises NoRowError otherwise.
     """
-    highest = find_affine_degree(piece, derivation.dynamics.declarations)
+    highest = find_affine_degree(piece, derivation.declarations)
     c, decay = derivation.calculus, [*zero_vector(derivation.calculus, derivation.blocks)]
     for n, block in enumerate(derivation.blocks):
         if block.name in piece.moved:

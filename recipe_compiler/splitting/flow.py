@@ -85,7 +85,7 @@ def find_affine_degree(piece: Piece, declarations: Declarations) -> int:
 
 def is_frozen(derivation: Derivation, piece: Piece, *tensors: Tensor) -> bool:
     """Whether tensors do not depend on what a piece moves."""
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     return all(find_degree(tensor, frozenset(piece.moved), declarations) == 0 for tensor in tensors)
 
 

@@ -217,7 +217,7 @@ def find_kick_and_drift(derivation: Derivation, pieces: Sequence[Piece]) -> tupl
     Raises:
         OtherFormError: there are none or several, or one moves several blocks.
     """
-    functions = derivation.dynamics.declarations.functions
+    functions = derivation.declarations.functions
     potential = next((f for f in functions if f.name == derivation.dynamics.potential), None)
     if potential is None or len(potential.of) != 1:
         raise OtherFormError("there is no potential of one block")
@@ -289,7 +289,7 @@ def _check_friction(derivation: Derivation, decay: Piece, place: int) -> None:
 
 def list_state_names(derivation: Derivation) -> frozenset[str]:
     """Return the names of all that varies with the state: blocks, and functions of them."""
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     return frozenset(item.name for group in (declarations.blocks, declarations.functions) for item in group)
 
 

@@ -67,7 +67,7 @@ def find_midpoint(derivation: Derivation, piece: Piece) -> Flow:
     It has none if the equation would evaluate the gradient of U, or if there is noise and f is not affine or D not
     frozen.
     """
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     if len(piece.moved) != 1:
         raise NoRowError(f"it moves {', '.join(piece.moved)}, and midpoint solves for one block")
     (block,) = (block for block in declarations.blocks if block.name in piece.moved)
@@ -102,7 +102,7 @@ def find_generalised_leapfrog(derivation: Derivation, piece: Piece) -> Flow:
     The position is the block that the potential depends on, if the piece moves it. Its drift must not use grad U, which
     would be evaluated in every iteration.
     """
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     if len(piece.moved) != 2 or piece.is_noisy:
         noise = " with noise" if piece.is_noisy else ""
         raise NoRowError(
@@ -173,7 +173,7 @@ def _multiply_out(c: Calculus, rate: Tensor) -> Tensor:
 
 def _has_gradient_drift(derivation: Derivation, piece: Piece, block: Block) -> bool:
     """Whether the drift of a block takes the gradient of the potential, and moves what that depends on."""
-    declarations, potential = derivation.dynamics.declarations, derivation.dynamics.potential
+    declarations, potential = derivation.declarations, derivation.dynamics.potential
     of = [f.name for f in declarations.functions if f.value.declared == potential and block.name in f.of]
     return not names_of(piece.drift[declarations.blocks.index(block)]).isdisjoint(of)
 

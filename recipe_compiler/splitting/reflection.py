@@ -37,7 +37,7 @@ def find_reflected_flow(derivation: Derivation, piece: Piece) -> Flow:
     The piece has to move one positive block with a velocity that is linear in one momentum of the same shape. Whether
     the momentum of an entry carries that entry alone is decided where the invariance of the move is proved.
     """
-    declarations = derivation.dynamics.declarations
+    declarations = derivation.declarations
     blocks = {block.name: block for block in declarations.blocks}
     moved = blocks[piece.moved[0]]
     if len(piece.moved) != 1:

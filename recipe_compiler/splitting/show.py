@@ -99,7 +99,7 @@ def write_cycle_lines(
     derivation: Derivation, scheme: Scheme, pieces: Mapping[str, Piece], target: Target | None
 ) -> Iterator[str]:
     """Yield the moves as text, and below each what it does to z; Psi is the word."""
-    laws = {} if target is None else dict((target.declared or target).laws)
+    laws = {} if target is None else dict(target.as_declared.laws)
     for move in scheme.cycle:
         yield move_text(scheme, move)
         moved = scheme.moved(move) if isinstance(move, Metropolis | Steps) else None
@@ -158,7 +158,7 @@ def _write_log_ratio(derivation: Derivation, move: Involution, target: Target | 
     """Return the derived log acceptance ratio of an involution; in words where its Jacobian is not found."""
     beside = () if target is None else target.declarations.parameters
     try:
-        found = mapped(move, visible(derivation.dynamics.declarations, beside)).log_ratio()
+        found = mapped(move, visible(derivation.declarations, beside)).log_ratio()
     except JacobianError:
         return "H(z) - H(z') + log q(w'|z') - log q(w|z) + log |det DS|"
     return "H(z) - H(z')" + ("" if found.is_zero else f" + {tensor_text(found)}")

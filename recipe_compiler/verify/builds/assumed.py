@@ -41,7 +41,7 @@ def find_decider(build: Build, fact: str) -> Decided:
 
 def _decide_declared(build: Build, name: str) -> Decided:
     """Return True for a block, whose domain is as declared; `bindings` for a name with a value; else False."""
-    documents = (build.dynamics, build.target, build.target.declared or build.target)
+    documents = (build.dynamics, build.target, build.target.as_declared)
     blocks = {block.name for document in documents for block in document.declarations.blocks}
     known = _collect_valued_names(build)
     return True if name in blocks else "bindings" if name in known else False

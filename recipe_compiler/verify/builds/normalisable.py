@@ -185,7 +185,7 @@ def _is_potential_alone(build: Build, bound: Dynamics) -> bool:
     subject, potentials = _potentials_in(build, bound)
     if subject.derivation is None or not potentials:
         return False
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     c, values = calculus(declarations), {Component(function.name) for function in potentials}
     theta = {block for function in potentials for block in function.of}
     others = [block for block in declarations.blocks if block.name not in theta]
@@ -198,7 +198,7 @@ def _potentials_in(build: Build, bound: Dynamics) -> tuple[Subject, list[Functio
     """Return the dynamics at a build's values, if any, and the potential at all blocks that they have it at."""
     stages = Stages(build, bound)
     subject = stages.valued or stages.declared
-    functions = subject.dynamics.declarations.functions
+    functions = subject.declarations.functions
     return subject, [function for function in functions if function.value.declared == bound.potential]
 
 

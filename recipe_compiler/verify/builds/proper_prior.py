@@ -87,7 +87,7 @@ def read_posterior(target: Target, rows: Rows | None = None) -> Posterior | None
         target: as it is sampled; its densities are about the blocks as they are declared.
         rows: its data, where a block may have its law in the likelihood: one entry for each row.
     """
-    plain, densities, centred = _centre(_move_potential_to_prior(target.declared or target), target.stated.densities)
+    plain, densities, centred = _centre(_move_potential_to_prior(target.as_declared), target.stated.densities)
     if plain.potential is not None or target.gradient is not None:
         return None
     try:
@@ -176,7 +176,7 @@ def has_proper_prior(target: Target) -> bool:
     Args:
         target: as it is sampled; its densities are about the blocks as they are declared.
     """
-    plain = target.declared or target
+    plain = target.as_declared
     try:
         return plain.potential is None and prove_prior(plain, target.stated.densities) is not None
     except TooManyError:

@@ -65,7 +65,7 @@ def decide_transformed_law(target: Target) -> Answer:
 
 def _compose_target(target: Target) -> Target:
     """Return the target as declared with b = g(u) put in: V(g(u)), no Jacobian in it."""
-    own = target.declared or target
+    own = target.as_declared
     put_in = {one.block.name: value(one) for one in target.transforms}
     stated = (own.potential, own.log_prior, own.log_likelihood, own.recursion)
     potential, log_prior, log_likelihood, recursion = rewritten(stated, replacing(put_in))
@@ -113,7 +113,7 @@ def _differentiate_entrywise(c: Calculus, entry: Tensor, block: Block) -> Tensor
 
 def _make_scalar_residuals(target: Target, block: Block, one: Transform | None) -> Scalars:
     """Return the residuals entry by entry, by V of the second engine at b = g(u)."""
-    own = target.declared or target
+    own = target.as_declared
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
         put_in = _map_coordinates(target, sizes)

@@ -93,5 +93,5 @@ def write_drift(subject: Subject, sizes: Sizes) -> dict[str, tuple[Expr, ...]]:
     """
     if subject.derivation is None:
         return {}
-    leaf = make_leaf(subject.dynamics.declarations, sizes)
+    leaf = make_leaf(subject.declarations, sizes)
     return {name: write_out(f, sizes, leaf) for name, f in zip(subject.names, subject.derivation.drift, strict=True)}

@@ -11,6 +11,7 @@ from recipe_compiler.algebra.scalars.entries import Setting
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.block_matrices import zeros
+from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.trace.stated_step import stated_step
@@ -66,9 +67,14 @@ class Subject:
     """The assumptions that were put in."""
 
     @property
+    def declarations(self) -> Declarations:
+        """What the document declares."""
+        return self.dynamics.declarations
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the blocks, in order."""
-        return tuple(block.name for block in self.dynamics.declarations.blocks)
+        return tuple(block.name for block in self.declarations.blocks)
 
     def place(self, *entries: str) -> Place:
         """Return the place of the first of these entries that the document states."""
@@ -113,7 +119,7 @@ def decide_claim(claim: Callable[[Subject], Answer], subject: Subject) -> Answer
         return claim(subject)
     if wide.dynamics is not subject.dynamics:
         return decide_every_size_first(
-            lambda: claim(subject), lambda: claim(wide), find_largest_size(subject.dynamics.declarations)
+            lambda: claim(subject), lambda: claim(wide), find_largest_size(subject.declarations)
         )
     found = decide_claim(claim, wide)
     largest = max((n for sizes in subject.sizes for n in sizes.values()), default=0)

@@ -46,7 +46,7 @@ def claimed_drift(subject: Subject) -> Answer:
         claimed = convert_to_ito(subject.dynamics, D)
     except NotConvertedError as reason:
         return undecided(str(reason), where=where)
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     matrices = (subject.whole.D, subject.whole.Q, subject.dynamics.claims.diffusion)
     recipe = [subject.whole.H, *(x for m in matrices for row in m or () for x in row)]
     kinks = require_lipschitz(recipe, declarations) | require_almost_everywhere(claimed, declarations)
@@ -72,7 +72,7 @@ def claimed_diffusion(subject: Subject) -> Answer:
     stated, D = subject.dynamics.claims.diffusion, subject.dynamics.D
     if stated is None or D is None or subject.derivation is None:
         return undecided(f"{'claims.diffusion' if stated is None else 'D'} is not given")
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     c = calculus(declarations)
     identities: list[Identity] = []
     for a, row in enumerate(declarations.blocks):
@@ -99,7 +99,7 @@ def claimed_diffusion(subject: Subject) -> Answer:
 
 def _drift_identities(subject: Subject, derivation: Derivation, claimed: tuple[Formula, ...]) -> list[Identity]:
     """Return `claimed - derived = 0` of every block."""
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     c = calculus(declarations)
     found: list[Identity] = []
     for block, formula, f in zip(declarations.blocks, claimed, derivation.drift, strict=True):

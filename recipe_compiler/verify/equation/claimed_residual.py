@@ -41,7 +41,7 @@ def claimed_residual(subject: Subject) -> Answer:
     if of is None or D is None:
         reason = "neither D nor claims.diffusion is given: the noise of the claimed equation is not known"
         return undecided(reason, where=where)
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     claimed, drift = of.stated, of.derivation.drift
     try:
         left = residual(of.derivation, drift, of.derivation.D)
@@ -68,7 +68,7 @@ def _is_recipe_drift(subject: Subject, claimed: tuple[Formula, ...], drift: Vect
     """Return whether the claimed drift equals the recipe's almost everywhere, for Lipschitz D and Q."""
     if subject.derivation is None or subject.dynamics.Q is None or subject.dynamics.claims.diffusion is not None:
         return False
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     Q = require_lipschitz([place for row in subject.dynamics.Q for place in row], declarations)
     c = calculus(declarations)
 

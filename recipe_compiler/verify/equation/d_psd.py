@@ -64,7 +64,7 @@ def find_negative(matrix: Matrix, subject: Subject, sizes: Sizes, *, short: bool
         entries.NotScalarisableError, matrices.TooLargeError: the matrix has no scalar entries.
         sample_fields.NoInstanceError: kinds of which no instance is known.
     """
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     a = block_matrix(matrix, subject.setting(sizes))
     for at in points(declarations, sizes, limits.TRIALS if short else limits.POINTS):
         numbers = _rational_symmetric_part(a, at)
@@ -89,7 +89,7 @@ def search_negative(matrix: Matrix, subject: Subject, sizes: Sizes) -> Negative 
     # imports NumPy, which most proofs need not
     from recipe_compiler.algebra.positivity.falsify import find_negative_direction
 
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     a = block_matrix(matrix, subject.setting(sizes))
     entries = [x for row in a for x in row]
     if len(a) > limits.COORDINATES or any(x.has(sympy.Derivative) for x in entries):
@@ -114,10 +114,10 @@ def _rational_symmetric_part(a: Rows, at: Point) -> tuple[tuple[Fraction, ...], 
 def _select_relevant_values(matrix: Matrix, text: Evidence, subject: Subject) -> Evidence:
     """Return the sizes, and a point's values that the matrix, an assumption or a bound mentions."""
     formulas = [place for row in matrix for place in row]
-    formulas += [side for c in subject.dynamics.declarations.assume for side in (c.left, c.right)]
-    formulas += [bound for block in subject.dynamics.declarations.blocks for bound in block.domain.bounds]
+    formulas += [side for c in subject.declarations.assume for side in (c.left, c.right)]
+    formulas += [bound for block in subject.declarations.blocks for bound in block.domain.bounds]
     used = [node for f in formulas for node in nodes(f) if isinstance(node, (Symbol, FunctionAt))]
-    names = {*subject.dynamics.declarations.sizes, *(node.name for node in used)}
+    names = {*subject.declarations.sizes, *(node.name for node in used)}
     for node in used:
         names |= set(node.of) if isinstance(node, FunctionAt) else set()
     return tuple((name, value) for name, value in text if name.partition("(")[0] in names)
@@ -162,7 +162,7 @@ def d_psd(subject: Subject) -> Answer:
 
 def _conclude_from_parts(subject: Subject, D: Matrix, parts: list[_Part], notes: list[str]) -> Answer:
     """Return the proof that D is positive semidefinite if all parts are proved, else what was tried."""
-    places, declarations = [place for row in D for place in row], subject.dynamics.declarations
+    places, declarations = [place for row in D for place in row], subject.declarations
     premises = definedness(places, declarations)
     tried: list[str] = []
     for part in parts:
@@ -206,7 +206,7 @@ def _prove_group(subject: Subject, D: Matrix, group: tuple[int, ...]) -> _Part:
     name = "D" if subject.dynamics.D is not None else "claims.diffusion"
     names = [subject.names[a] for a in group]
     whole = f"{name} of ({', '.join(names)})" if len(group) > 1 else f"{name}[{names[0]},{names[0]}]"
-    found = semidefinite(matrix[0][0], subject.dynamics.declarations) if len(group) == 1 else None
+    found = semidefinite(matrix[0][0], subject.declarations) if len(group) == 1 else None
     shown = Shown("structure of D", found.given) if found is not None else prove_by_scalars(matrix, subject, group)
     return _Part(whole, matrix, shown if isinstance(shown, Shown) else None, "" if isinstance(shown, Shown) else shown)
 
@@ -236,7 +236,7 @@ def _search_direction(subject: Subject, part: _Part) -> tuple[Negative | None, l
 
 def _larger_sizes(subject: Subject) -> tuple[Sizes, ...]:
     """Return larger sizes to check: I - ones @ ones.T/3 is positive semidefinite for d <= 3 only."""
-    return list_further_sizes(subject.sizes, dict.fromkeys(subject.dynamics.declarations.sizes, limits.COORDINATES))
+    return list_further_sizes(subject.sizes, dict.fromkeys(subject.declarations.sizes, limits.COORDINATES))
 
 
 def _refute_part(subject: Subject, part: _Part, found: Negative) -> Answer:
@@ -262,7 +262,7 @@ def _refute_part(subject: Subject, part: _Part, found: Negative) -> Answer:
 
 def _direction_name(subject: Subject) -> str:
     """Return a name for the direction that the document does not declare, `v` if possible."""
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     taken = (*declarations.blocks, *declarations.parameters, *declarations.data, *declarations.functions)
     used = {*declarations.sizes, *(item.name for item in taken)}
     return next(name for name in chain("vuwxy", (f"v{k}" for k in count())) if name not in used)

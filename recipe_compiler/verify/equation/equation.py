@@ -83,7 +83,7 @@ def claimed_equation(subject: Subject) -> Equation | None:
     if subject.derivation is None or D is None or subject.dynamics.claims.drift is None:
         return None
     f = convert_to_ito(subject.dynamics, D)
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     return Equation(
         subject,
         replace(subject.derivation, drift=vector(f, declarations), D=matrix(D, declarations)),
@@ -96,7 +96,7 @@ def claimed_equation(subject: Subject) -> Equation | None:
 
 def apply_generator(of: Equation, W: Expr, sizes: Sizes) -> Expr:
     """Return f . grad W + tr(D hess W) at fixed sizes."""
-    z = second.state(of.subject.dynamics.declarations, sizes)
+    z = second.state(of.subject.declarations, sizes)
     slopes = [slope(W, x) for x in z]
     spread = [dot(row, [slope(s, y) for y in z]) for row, s in zip(of.diffusion(sizes), slopes, strict=True)]
     return total([dot(of.drift(sizes), slopes), *spread])

@@ -25,7 +25,7 @@ def prove_by_scalars(matrix: Matrix, subject: Subject, group: tuple[int, ...]) -
     I], [b I, a I]] is decided by [[a, b], [b, a]]. Other names in it stand for any value, so that the answer holds at
     every position.
     """
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     try:
         if not declarations.sizes:
             a = block_matrix(matrix, subject.setting({}))

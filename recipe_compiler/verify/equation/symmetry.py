@@ -40,7 +40,7 @@ def q_skew(subject: Subject) -> Answer:
     Q = subject.dynamics.Q
     if Q is None:
         return undecided("Q is not given", where=subject.place("Q", "D"))
-    without_noise = zeros(subject.dynamics.declarations.blocks)
+    without_noise = zeros(subject.declarations.blocks)
     derivation = subject.derivation or derive(replace(subject.dynamics, D=without_noise))
     return _check_mirrored(subject, "Q", Q, skewness_defect(derivation), 1)
 
@@ -56,7 +56,7 @@ def _check_mirrored(
             says = f"{here} {'+' if sign > 0 else '-'} {there}.T"
             entries = _mirrored_entries(subject, matrix, a, b, sign)
             identities.append(Identity(says, subject.place(here, name), defect[a][b], entries))
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     reads = tuple(place for row in matrix for place in row)
     needed = require_values(reads, declarations)
     question = Question(

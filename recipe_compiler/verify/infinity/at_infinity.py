@@ -82,7 +82,7 @@ def exclude_flux_through_infinity(subject: Subject, found: Answer, of: Equation 
 
 def _has_current_and_boundary(of: Equation) -> bool:
     """Whether there is a current and a boundary: such a current need not be steep to cross it."""
-    ends = list_blocks_with_boundary(of.subject.dynamics.declarations)
+    ends = list_blocks_with_boundary(of.subject.declarations)
     return bool(ends) and not all(entry.is_zero for entry in of.current)
 
 

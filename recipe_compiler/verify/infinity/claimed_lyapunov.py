@@ -52,7 +52,7 @@ def decide_stated_function(of: Equation) -> Answer:
     For every size (Khasminskii 2012, Theorem 3.5), as `stays_finite` does; refuted along a ray of exact numbers.
     W = -x**4 does not go to infinity; of dx = x**3 dt and W = x**2 it is L W = 2 x**4 that no c (1 + x**2) bounds.
     """
-    declarations = of.subject.dynamics.declarations
+    declarations = of.subject.declarations
     terms = Terms.of(declarations)
     if not terms.unbounded:
         return check_obligations(of, NonExplosionProof("the domain is bounded"))
@@ -71,8 +71,8 @@ def decide_stated_function(of: Equation) -> Answer:
 def _refute_at_sizes(of: Equation, candidate: LyapunovFunction, sizes: Sizes) -> Refuted | None:
     try:
         W = sympy.Add(*(write_scalar(of, part, sizes) for part in candidate.parts))
-        at = next(points(of.subject.dynamics.declarations, sizes), None)
-        if at is None or len(state(of.subject.dynamics.declarations, sizes)) > limits.COORDINATES:
+        at = next(points(of.subject.declarations, sizes), None)
+        if at is None or len(state(of.subject.declarations, sizes)) > limits.COORDINATES:
             return None
         L = apply_generator(of, W, sizes)
         found = (_refute_on_ray(at, ray, W, L) for ray in _list_rays(of, at, sizes))
@@ -83,7 +83,7 @@ def _refute_at_sizes(of: Equation, candidate: LyapunovFunction, sizes: Sizes) ->
 
 def _list_rays(of: Equation, at: Point, sizes: Sizes) -> Iterator[dict[Expr, Expr]]:
     """Yield rays in directions in which the domain is unbounded: along each axis, then along several at once."""
-    blocks = of.subject.dynamics.declarations.blocks
+    blocks = of.subject.declarations.blocks
     ways = {x: WAYS.get(block.domain.name, ()) for block in blocks for x in coordinates(block, sizes)}
     starts = {x: sympy.Integer(0) if len(own) == 2 else rational(at.numbers[x]) for x, own in ways.items()}
     axes = [{x: way} for x, own in ways.items() for way in own]

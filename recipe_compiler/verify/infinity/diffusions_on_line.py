@@ -72,7 +72,7 @@ class Line:
 
 def _list_blocks(of: Equation) -> tuple[tuple[int, Block], ...]:
     """Return the blocks with their numbers; none where the state is restricted beside their domains."""
-    declarations = of.subject.dynamics.declarations
+    declarations = of.subject.declarations
     return (
         () if of.subject.contradiction or has_state_assumptions(declarations) else tuple(enumerate(declarations.blocks))
     )
@@ -123,7 +123,7 @@ def refute_by_steep_drift(of: Equation) -> Answer | None:
     x . f >= c |x|**r - C with r > 2 and |D| <= C (1 + |x|)**q with q < r (Khasminskii 2012, Theorem 3.6), at an end of
     a line or in all directions of a block. x' = x**2 gets there, and so does dx = |x|**2 x dt + sqrt(2) dW.
     """
-    terms, d = Terms.of(of.subject.dynamics.declarations), of.derivation
+    terms, d = Terms.of(of.subject.declarations), of.derivation
     for line in _list_lines(of):
         if _may_meet_boundary_first(of, line.block):
             continue
@@ -150,7 +150,7 @@ def refute_by_steep_drift(of: Equation) -> Answer | None:
 
 def _may_meet_boundary_first(of: Equation, block: Block) -> bool:
     """Whether a block drives another one that has a boundary, which solutions may meet before they reach infinity."""
-    c, d, declarations = of.derivation.calculus, of.derivation, of.subject.dynamics.declarations
+    c, d, declarations = of.derivation.calculus, of.derivation, of.subject.declarations
     read = [
         frozenset().union(*(blocks_in(c, tensor) for tensor in (f, *row))) for f, row in zip(d.drift, d.D, strict=True)
     ]
@@ -201,7 +201,7 @@ def find_line_current(of: Equation) -> LineCurrent | None:
     while R = 0 gives only J exp(-h) = c. f = -x + exp(x**2/2) with D = 1 and h = x**2/2 has J = exp(x**2/2), hence c =
     1: what comes in from -oo leaves at oo. Not on a circle, where such a current is no fault.
     """
-    declarations, c = of.subject.dynamics.declarations, of.derivation.calculus
+    declarations, c = of.subject.declarations, of.derivation.calculus
     for line, J, force in _list_line_currents(of):
         multiple = not J.is_zero and c.is_zero(c.subtract(_differentiate_on_line(c, line, J), c.multiply(J, force)))
         for sizes in of.subject.sizes if multiple else ():
@@ -234,7 +234,7 @@ def refute_by_feller(of: Equation) -> Refuted | None:
         if not _has_coordinate_alone(c, line.x, h) or not is_positive(c.rules, line.noise):
             continue
         scale = c.subtract(_take_log(c, line.noise), h)
-        ends = list_end_conditions(c, of.subject.dynamics.declarations, line.block, line.x, scale)
+        ends = list_end_conditions(c, of.subject.declarations, line.block, line.x, scale)
         for end in ends.conditions:
             if end.holds and end.end.endswith("oo"):
                 integrable = ("exp(H)/D and exp(-H)", f"integrable as {end.end}")

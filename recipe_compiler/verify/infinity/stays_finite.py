@@ -88,7 +88,7 @@ def _compare_engines(of: Equation, part: Formula, left: Tensor) -> Identity:
     """Return the identity that both engines derive the same L W."""
 
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        leaf = make_leaf(of.subject.dynamics.declarations, sizes)
+        leaf = make_leaf(of.subject.declarations, sizes)
         return [write_out(left, sizes, leaf)[0] - apply_generator(of, write_scalar(of, part, sizes), sizes)]
 
     where = of.subject.place("claims.lyapunov", "claims.drift", "H")
@@ -102,7 +102,7 @@ def write_scalar(of: Equation, part: Formula, sizes: Sizes) -> Expr:
 
 def _prove_by_leading_forms(of: Equation, candidate: LyapunovFunction) -> Evidence | None:
     """Return the proof that W and c W - L W go to infinity, as polynomials at fixed sizes; None without one."""
-    declarations = of.subject.dynamics.declarations
+    declarations = of.subject.declarations
     real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)
     if declarations.sizes or declarations.functions or not real or of.subject.contradiction:
         return None
@@ -129,7 +129,7 @@ def decide_by_lyapunov(of: Equation) -> Answer:
     fewest premises is the certificate. Undecided lists, for each W, the terms of L W that are not bounded; it never
     refutes. On a bounded domain there is nothing to show.
     """
-    terms = Terms.of(of.subject.dynamics.declarations)
+    terms = Terms.of(of.subject.declarations)
     if not terms.unbounded:
         return check_obligations(of, NonExplosionProof("the domain is bounded"))
     ways: list[NonExplosionProof] = []
@@ -150,7 +150,7 @@ def check_obligations(of: Equation, shown: NonExplosionProof) -> Answer:
     term -grad W . D grad W/(1 + W)**2 is then dropped.
     """
     subject = of.subject
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     needed = require_smooth(shown.smooth, declarations) | require_almost_everywhere(of.formulas, declarations)
     if shown.semidefinite and not isinstance(d_psd(subject).decision, Proved):
         needed = needed | Obligations(open=("D is positive semidefinite",))

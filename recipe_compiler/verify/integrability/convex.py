@@ -58,7 +58,7 @@ def refute_by_convexity(
         scalars: the same at given sizes, by the second engine.
     """
     coupling = find_coupling(c, keep, difference)
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     if coupling is None or subject.contradiction:
         return None
     for sizes in subject.sizes:
@@ -98,7 +98,7 @@ def _find_witness(
     subject: Subject, keep: frozenset[str], coupling: Coupling, difference: Expr, sizes: Sizes
 ) -> Evidence | None:
     """Return an exact point at which both factors move, once the second engine agrees on the form."""
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     leaf = make_leaf(declarations, sizes)
     kept, others = (write_out(x, sizes, leaf)[0] for x in (coupling.of_kept, coupling.of_others))
     ours = [x for block in declarations.blocks if block.name in keep for x in coordinates(block, sizes)]

@@ -39,7 +39,7 @@ def refute_integral(subject: Subject, needed: Sequence[EndCondition]) -> tuple[R
     """
     for sizes in subject.sizes:
         try:
-            found = refute_end_condition(subject.dynamics.declarations, needed, sizes)
+            found = refute_end_condition(subject.declarations, needed, sizes)
             found = _find_flat(subject, sizes) if found is None else found
         except (NotScalarisableError, TooLargeError, NoInstanceError):
             continue
@@ -71,7 +71,7 @@ def refute_end_condition(declarations: Declarations, needed: Iterable[EndConditi
 
 def _find_flat(subject: Subject, sizes: Sizes) -> Refuted | None:
     """Return a coordinate that is not in the energy, or a direction or region in which an instance does not grow."""
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     blocks = declarations.blocks
     inside = {node.name for node in nodes(subject.dynamics.H) if isinstance(node, FunctionAt)}
     if any(f.name in inside and not f.shape.sizes and f.role != "potential" for f in declarations.functions):

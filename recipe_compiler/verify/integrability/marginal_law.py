@@ -120,7 +120,7 @@ def decide_marginal_law(subject: Subject, keep: frozenset[str], stated: Formula,
         stated: their energy, a scalar formula of these blocks.
         where: the place to blame.
     """
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     others = [block for block in declarations.blocks if block.name not in keep]
     c = calculus(declarations)
     strangers = blocks_in(c, convert(stated, declarations)) - keep
@@ -162,7 +162,7 @@ def _decide_uncoupled(
 ) -> Answer:
     """Decide that the difference does not depend on the blocks kept, and that both engines find the same precisions."""
     scalars = Integrals(law)
-    over = ", ".join(block.name for block in law.subject.dynamics.declarations.blocks if block.name not in law.names)
+    over = ", ".join(block.name for block in law.subject.declarations.blocks if block.name not in law.names)
     after = f" after the integral over {over}" if over else ""
     identities = [
         Identity(f"d(energy left - stated)/d{block.name}{after}", where, slope, scalars.slope(block))
@@ -173,7 +173,7 @@ def _decide_uncoupled(
         Identity(f"the precision of {step.block.name}", where, zero, scalars.precision(step))
         for step in law.integrated.steps
     ]
-    declarations = law.subject.dynamics.declarations
+    declarations = law.subject.declarations
     formulas = [law.subject.dynamics.H, law.stated]
     premises = require_smooth(formulas, declarations)
     if not over and not blocks_in(c, law.difference):
@@ -205,7 +205,7 @@ def _choose_sizes(law: StatedLaw) -> tuple[Sizes, ...]:
 def _decide_coupled(c: Calculus, law: StatedLaw, where: Place) -> Answer:
     """Decide by convexity where blocks that are left couple to those kept."""
     names = ", ".join(block.name for block in law.integrated.left)
-    rough = require_smooth([law.subject.dynamics.H, law.stated], law.subject.dynamics.declarations).open
+    rough = require_smooth([law.subject.dynamics.H, law.stated], law.subject.declarations).open
     if rough:
         return undecided(f"not shown: {'; '.join(rough)}", where=where)
     found = refute_by_convexity(c, law.subject, law.names, law.difference, Integrals(law).difference)
@@ -239,7 +239,7 @@ class Integrals:
 
         def entries(sizes: Sizes) -> Sequence[Expr]:
             own = self._at(tuple(sizes.items()))[1][step.block.name]
-            leaf = make_leaf(self._law.subject.dynamics.declarations, sizes)
+            leaf = make_leaf(self._law.subject.declarations, sizes)
             return [x - y for x, y in zip(write_out(step.precision, sizes, leaf), own, strict=True)]
 
         return entries

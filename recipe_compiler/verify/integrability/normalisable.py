@@ -49,7 +49,7 @@ def normalisable(subject: Subject) -> Answer:
     Example: H = U(theta) + r.T inv(M) r/2 with a positive definite M is proved given that exp(-U) has a finite
     integral. H = log(1 + x**2)/2 on the line is refuted: K = 1 at infinity, and K > 1 is needed.
     """
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     c = calculus(declarations)
     inside = {node.name for node in nodes(subject.dynamics.H) if isinstance(node, FunctionAt)}
     abstract = tuple(function for function in list_abstract_energies(declarations) if function.name in inside)
@@ -98,7 +98,7 @@ def _prove_integral(subject: Subject, found: Finiteness, integrated: Integrated,
         Identity(f"the precision of {step.block.name}", where, zero, scalars.precision(step))
         for step in integrated.steps
     ]
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     needed = require_smooth_off_kinks(
         [subject.dynamics.H], declarations
     )  # an integral needs no derivative: a kink does no harm
@@ -122,7 +122,7 @@ def _prove_integral(subject: Subject, found: Finiteness, integrated: Integrated,
 
 def _make_difference(subject: Subject, H: Tensor) -> Scalars:
     def entries(sizes: Sizes) -> Sequence[Expr]:
-        leaf = make_leaf(subject.dynamics.declarations, sizes)
+        leaf = make_leaf(subject.declarations, sizes)
         return [write_out(H, sizes, leaf)[0] - rows(subject.dynamics.H, subject.setting(sizes))[0][0]]
 
     return entries
@@ -168,7 +168,7 @@ def _is_choice(node: Apply) -> bool:
 
 def _decide_by_entries(subject: Subject) -> Answer | None:
     """Return the answer with every entry as its own block, for blocks of few entries; None where it is open."""
-    dynamics, declarations = subject.dynamics, subject.dynamics.declarations
+    dynamics, declarations = subject.dynamics, subject.declarations
     apart = {b.name: b for b in declarations.blocks if b.shape != SCALAR and b.domain.name is not DomainName.SIMPLEX}
     known = all(not isinstance(n, str) for block in apart.values() for n in block.shape.sizes)
     plain = known and all(end.shape == SCALAR for block in apart.values() for end in block.domain.bounds)
@@ -201,7 +201,7 @@ def _write_as_entries(block: Block, entries: Sequence[str]) -> Formula:
 
 def _prove_by_leading_form(subject: Subject) -> Proved | None:
     """Return a proof for a polynomial energy where the document fixes all sizes."""
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     real = all(block.domain.name is DomainName.REAL for block in declarations.blocks)
     if declarations.sizes or declarations.functions or not real or subject.contradiction:
         return None

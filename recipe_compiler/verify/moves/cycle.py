@@ -40,7 +40,7 @@ class Cycle:
     @property
     def target(self) -> Target:
         """The target as its author declares it, no block being transformed."""
-        return self.build.target.declared or self.build.target
+        return self.build.target.as_declared
 
     @property
     def drawn_blocks(self) -> tuple[Block, ...]:

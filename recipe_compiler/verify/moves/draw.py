@@ -148,7 +148,7 @@ def _unsupported_draw_reason(cycle: Cycle, block: str, *, is_of_a_batch: bool) -
         return OF_A_BATCH
     if len(cycle.potential_blocks) != 1:
         return "the dynamics have no potential of one block, so the target's blocks cannot be identified in them"
-    if has_state_assumptions(cycle.split.subject.dynamics.declarations):
+    if has_state_assumptions(cycle.split.subject.declarations):
         return "an assumption restricts the state, which changes the conditional distributions"
     return ""
 
@@ -175,7 +175,7 @@ def _refute_by_other_energy(cycle: Cycle, block: str, says: str) -> Answer | Non
     try:
         for entry in _differentiate_other_energy(cycle).entries(sizes)[places.start - start : places.stop - start]:
             of_U = bool(entry.atoms(AppliedUndef))
-            found = None if of_U else witness(entry, subject.dynamics.declarations, sizes, subject.formulas)
+            found = None if of_U else witness(entry, subject.declarations, sizes, subject.formulas)
             if found is not None:
                 by = f"exact witness: {says} depends on {block}, which is then not distributed as claimed"
                 at = (*found.text, (f"d({says})/d{block}", str(found.value)))

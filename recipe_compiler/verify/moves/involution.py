@@ -80,7 +80,7 @@ def involution(cycle: Cycle, move: Involution) -> Answer:
         return undecided(MINIBATCH)
     if stages.build.target.gradient is not None and not stages.build.target.is_open:
         return undecided(NO_U)
-    if has_state_assumptions(subject.dynamics.declarations):
+    if has_state_assumptions(subject.declarations):
         reason = "an assumption restricts the state, and it is not shown that the involution maps it into itself"
         return undecided(reason)
     scheme, own, stated = cycle.split.scheme, *_substitute_build_values(move, stages)
@@ -138,7 +138,7 @@ def _substitute_build_values(move: Involution, stages: Stages) -> tuple[Subject,
 def _map_in_index_notation(subject: Subject, move: Involution, stages: Stages) -> Mapped:
     """Return the involution with the declarations of the subject and of the target's parameters."""
     target = (subject is stages.valued and bind_target_values(stages.build)) or stages.build.target
-    return mapped(move, visible(subject.dynamics.declarations, target.declarations.parameters))
+    return mapped(move, visible(subject.declarations, target.declarations.parameters))
 
 
 def _decide_involution(subject: Subject, move: Involution, stages: Stages, scheme: Scheme) -> Answer:

@@ -173,9 +173,7 @@ def _group_draws(cycle: Cycle) -> list[Row]:
 
 def _decide_by_draws(cycle: Cycle) -> Answer:
     """Return irreducibility from exact draws of every block; undecided where the domain may be disconnected."""
-    if has_state_assumptions(cycle.split.subject.dynamics.declarations) or has_state_assumptions(
-        cycle.target.declarations
-    ):
+    if has_state_assumptions(cycle.split.subject.declarations) or has_state_assumptions(cycle.target.declarations):
         reason = "an assumption restricts the state: the domain may be disconnected under block updates"
         return undecided(reason)
     kept = exact(cycle)
@@ -200,7 +198,7 @@ class _Form:
 
 def _recognise_form(cycle: Cycle) -> _Form:
     """Return the form of a cycle with accepted words. Raises _OtherFormError for any other cycle."""
-    split, declarations = cycle.split, cycle.split.subject.dynamics.declarations
+    split, declarations = cycle.split, cycle.split.subject.declarations
     moves = [*cycle.of_kind(Metropolis)]
     if not moves:
         raise _OtherFormError("decided only if all blocks are exact draws, or a Metropolis move takes the word")

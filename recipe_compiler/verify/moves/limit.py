@@ -88,7 +88,7 @@ def _is_independent_draw(move: Move) -> bool:
 
 def _find_noisy_blocks(split: Split) -> frozenset[str]:
     """Return the blocks on which the word's noise is nonsingular; none where blocks share noise."""
-    plain, every = calculus(split.subject.dynamics.declarations), range(len(split.blocks))
+    plain, every = calculus(split.subject.declarations), range(len(split.blocks))
     noise = [piece.D for piece in split.used if piece.is_noisy]
     if any(not D[n][m].is_zero for D in noise for n, m in combinations(every, 2)):
         return frozenset()

@@ -164,7 +164,7 @@ def _list_flows(split: Split) -> list[tuple[Piece, Flow]]:
 def _unsupported_reasons(cycle: Cycle, move: Metropolis) -> tuple[str, ...]:
     """Return why the program cannot decide what this move preserves; empty where it can."""
     split, stages = cycle.split, cycle.stages
-    declarations = split.subject.dynamics.declarations
+    declarations = split.subject.declarations
     if not stages.build.has_exact_gradient:
         return (MINIBATCH if stages.build.W is None else "noise is added to the gradient",)
     if stages.build.target.gradient is not None and not stages.build.target.is_open:

@@ -98,7 +98,7 @@ def refute_refresh(split: Split, law: GaussianLaw) -> Answer | None:
         return [substitute_point(H, x, other) - H - rational(there - here) / 2]
 
     by = f"exact witness: H depends on {law.block.name} differently from the distribution it is drawn from"
-    return refute_at_point(by, off, split.subject.dynamics.declarations, sizes, split.subject.formulas)
+    return refute_at_point(by, off, split.subject.declarations, sizes, split.subject.formulas)
 
 
 def _unsupported_block_reason(split: Split, block: Block) -> str:
@@ -109,7 +109,7 @@ def _unsupported_block_reason(split: Split, block: Block) -> str:
         return f"{held} is a function of {block.name}, so the conditional distribution of {block.name} is not known"
     if block.domain.name is not DomainName.REAL or len(block.shape.sizes) > 1:
         return f"{block.name} is not a scalar or a column on the whole real line, so it is not Gaussian"
-    if has_state_assumptions(split.subject.dynamics.declarations):
+    if has_state_assumptions(split.subject.declarations):
         return "an assumption restricts the state, and a truncated Gaussian is not Gaussian"
     return ""
 
@@ -129,7 +129,7 @@ def _gaussian_identities(split: Split, block: Block) -> tuple[Identity, Identity
 
 def _evaluate_covariance(split: Split, law: GaussianLaw, sizes: Sizes) -> Rows:
     """Return the covariance S of the refresh, entry by entry at fixed sizes."""
-    return rows_of((law.block,), ((law.covariance,),), sizes, make_leaf(split.subject.dynamics.declarations, sizes))
+    return rows_of((law.block,), ((law.covariance,),), sizes, make_leaf(split.subject.declarations, sizes))
 
 
 def _inverse_identity(split: Split, law: GaussianLaw) -> Identity:

@@ -111,7 +111,7 @@ def _refute_by_mean(
         return None
     known = {part: next(words_to_try(cycle, part), None) for _, part in words}
     parts = {part: split for part, split in known.items() if split is not None}
-    if len(parts) < len(known) or has_state_assumptions(next(iter(parts.values())).subject.dynamics.declarations):
+    if len(parts) < len(known) or has_state_assumptions(next(iter(parts.values())).subject.declarations):
         return None
     first = next(iter(parts.values()))
     says, follows = IN_MOVE if is_accepted else IN_CYCLE

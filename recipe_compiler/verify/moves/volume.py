@@ -66,7 +66,7 @@ def is_regular(matrix: Quantity) -> bool:
     The points are exact, by the second engine. False decides nothing.
     """
     split, (one, other) = matrix.split, matrix.over
-    c, declarations = split.derivation.calculus, split.subject.dynamics.declarations
+    c, declarations = split.derivation.calculus, split.subject.declarations
     nonzero = frozenset(p.name for p in declarations.parameters if {Kind.POSITIVE, Kind.NONZERO} & set(p.kinds))
     if len(one.shape.sizes) != len(other.shape.sizes):
         return False

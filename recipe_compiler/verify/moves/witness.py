@@ -54,7 +54,7 @@ Off = Callable[[Point, Point], Iterable[Expr]]
 
 def defined_points(subject: Subject, sizes: Sizes, tried: int) -> Iterator[Point]:
     """Yield the first admissible points at which H, D and Q have a value."""
-    for at in points(subject.dynamics.declarations, sizes, tried):
+    for at in points(subject.declarations, sizes, tried):
         if is_defined_at(subject.formulas, subject.setting(sizes), at.leaf):
             yield at
 

@@ -127,7 +127,7 @@ def verify_candidate(problem: Subject, Q: Matrix, by: str) -> Recovery | str:
     shown = "; ".join(text(place) for row in Q for place in row)
     try:
         subject = prepare_subject(replace(problem.dynamics, Q=Q))
-        needed = NEEDED if circle_blocks(subject.dynamics.declarations) else NEEDED[:2]
+        needed = NEEDED if circle_blocks(subject.declarations) else NEEDED[:2]
         answers = [(says, decide(subject)) for says, decide in needed]
     except ModelError as error:
         return f"{by}: found Q = [{shown}], which has no meaning at every size: {error}"

@@ -54,7 +54,7 @@ def stationary(subject: Subject) -> Answer:
         Identity("the derived drift minus that of the second engine", where, zero, _write_drift_difference(subject)),
     )
     formulas = (subject.whole.H, *(x for m in (subject.whole.D, subject.whole.Q) for row in m or () for x in row))
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     kinks = require_lipschitz(formulas, declarations)
     remark = describe_kinks(kinks.kinks)
     answer = decide(Question(identities, declarations, subject.sizes, kinks, subject.contradiction, remark, formulas))

@@ -102,7 +102,7 @@ def _is_refutation_valid(split: Split, roles: Mapping[str, NoiseRole]) -> bool:
     """
     by_role = {role: [piece for piece in split.pieces if roles[piece.name] is role] for role in NoiseRole}
     decays, kicked = by_role[NoiseRole.DECAY], by_role[NoiseRole.KICK][0].moved
-    shapes = {block.name: block.shape for block in split.derivation.dynamics.declarations.blocks}
+    shapes = {block.name: block.shape for block in split.derivation.declarations.blocks}
     alike = shapes[kicked[0]] == shapes[by_role[NoiseRole.DRIFT][0].moved[0]]
     return not decays or (
         alike

@@ -60,7 +60,7 @@ def flow(split: Split) -> Answer:
     except ModelError as error:
         return Answer(Undecided(tuple(fault.problem for fault in error.faults)))
     try:
-        known = with_step(split.subject.dynamics.declarations)
+        known = with_step(split.subject.declarations)
         found = decide_identities(split, list(_flow_identities(split, flows)), known, _small_sizes(split))
     except second.NotPutError as reason:
         return undecided(f"second engine: {reason}")
@@ -189,12 +189,12 @@ def _exact_flow_identities(
 
 def _leaf_with_step(split: Split, sizes: Sizes) -> Leaf:
     """Return the leaf that writes atoms, the step size included, as SymPy symbols at fixed sizes."""
-    return make_leaf(with_step(split.subject.dynamics.declarations), sizes)
+    return make_leaf(with_step(split.subject.declarations), sizes)
 
 
 def _step_symbol(split: Split, sizes: Sizes) -> Symbol:
     """Return the SymPy symbol of the step size."""
-    declarations = with_step(split.subject.dynamics.declarations)
+    declarations = with_step(split.subject.declarations)
     return cast(Symbol, component(declarations.parameters[-1], (), declarations, sizes))
 
 

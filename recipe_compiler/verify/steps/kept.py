@@ -89,7 +89,7 @@ def keeps_volume(split: Split, piece: Piece) -> Answer:
     (Liouville; Hairer, Lubich, Wanner 2006, Lemma VI.9.1.) By both engines, for every size; refuted by an exact point.
     A kick dr = -grad U(theta) dt keeps it, as it is free of r; dr = -c r dt does not, div f = -c n.
     """
-    left = compute_divergence(split.derivation.calculus, split.derivation.dynamics.declarations.blocks, piece.drift)
+    left = compute_divergence(split.derivation.calculus, split.derivation.declarations.blocks, piece.drift)
 
     def entries(sizes: Sizes) -> list[Expr]:
         return [second.divergence(split.drift(piece, sizes), split.z(sizes))]
@@ -162,7 +162,7 @@ def keeps_form(split: Split, piece: Piece, Q: Matrix) -> Answer:
     Worked, d = 2, Q = [[0, -I], [I, 0]]: a kick f = (0, -K theta) has F = [[0, 0], [-K, 0]] and F Q + Q F.T = [[0, 0],
     [0, K - K.T]]: kept if and only if K is symmetric, a Hessian.
     """
-    c, blocks = split.derivation.calculus, split.derivation.dynamics.declarations.blocks
+    c, blocks = split.derivation.calculus, split.derivation.declarations.blocks
     says, left = f"the change of Q[{{}}] by {piece.name}", compute_change_of_form(c, blocks, piece.drift, Q)
 
     def entries(sizes: Sizes) -> tuple[tuple[Expr, ...], ...]:

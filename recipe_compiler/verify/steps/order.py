@@ -106,7 +106,7 @@ def euler_order(subject: Subject, scheme: Scheme, own: Subject | None = None) ->
     """
     if scheme.reflect:
         return undecided(REFLECTED_STEP)
-    needed = require_smooth(subject.formulas, subject.dynamics.declarations)
+    needed = require_smooth(subject.formulas, subject.declarations)
     if needed.open:
         return Answer(Undecided(tuple(f"not shown: {what}" for what in needed.open)))
     given = (*needed.given, *weak_order_premises(subject, [block.name for block in bounded_blocks(subject)]))
@@ -117,7 +117,7 @@ def euler_order(subject: Subject, scheme: Scheme, own: Subject | None = None) ->
 
 def _euler_mean_errors(subject: Subject, scheme: Scheme, sizes: Sizes) -> Iterator[tuple[str, Expr]]:
     """Yield the eps^2 part of E[x'] minus that of the equation, for every coordinate x."""
-    of, blocks = subject.system(sizes), subject.dynamics.declarations.blocks
+    of, blocks = subject.system(sizes), subject.declarations.blocks
     f, block_of = drift(of), [block.name for block in blocks for _ in coordinates(block, sizes)]
     moved: set[int] = set()
     for name in scheme.order or subject.names:
@@ -153,7 +153,7 @@ def bound_order(split: Split) -> Least | Undecided:
     apart = _find_disagreement(split, found)
     if apart:
         return Undecided((f"the engines disagree on the coefficient of {' '.join(apart)}; please report this",))
-    needed = require_smooth(split.subject.formulas, split.subject.dynamics.declarations)
+    needed = require_smooth(split.subject.formulas, split.subject.declarations)
     if needed.open:
         return Undecided(tuple(f"not shown: {what}" for what in needed.open))
     bounded = bounded_blocks(split.subject)
@@ -172,7 +172,7 @@ def bound_order(split: Split) -> Least | Undecided:
 
 def bounded_blocks(subject: Subject) -> tuple[Block, ...]:
     """Return the blocks whose domain has a boundary."""
-    return tuple(block for block in subject.dynamics.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY)
+    return tuple(block for block in subject.declarations.blocks if block.domain.name not in WITHOUT_BOUNDARY)
 
 
 def weak_order_premises(subject: Subject, leaving: Collection[str]) -> Iterator[str]:
@@ -189,7 +189,7 @@ def weak_order_premises(subject: Subject, leaving: Collection[str]) -> Iterator[
     yield Assumption(f"{energy} and its derivatives grow like powers", Assumes.POWERS, energy)
     kept = [block.name for block in bounded_blocks(subject) if block.name not in leaving]
     yield from (f"drifts and noise grow like powers of {name} and 1/{name}" for name in kept)
-    if leaving or has_state_assumptions(subject.dynamics.declarations):
+    if leaving or has_state_assumptions(subject.declarations):
         yield "steps stay inside the domain"
 
 
@@ -206,7 +206,7 @@ def answer_order(order: int, by: str, given: tuple[str, ...], data: Evidence, lo
     """
     known = tuple(sorted(set(given)))
     for says, subject, deviations in looks:
-        declarations, sizes = subject.dynamics.declarations, subject.sizes[: limits.SIZES]
+        declarations, sizes = subject.declarations, subject.sizes[: limits.SIZES]
         off = find_first_witness(deviations, declarations, sizes, subject.formulas)
         if off is not None:
             _, name, at = off

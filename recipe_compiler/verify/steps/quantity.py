@@ -89,7 +89,7 @@ class Quantity:
         """Return the identity that both engines have the same entries."""
 
         def apart(sizes: Sizes) -> list[Expr]:
-            own = write_out(self.tensor, sizes, make_leaf(self.split.subject.dynamics.declarations, sizes))
+            own = write_out(self.tensor, sizes, make_leaf(self.split.subject.declarations, sizes))
             return [x - y for x, y in zip(own, self.entries(sizes), strict=True)]
 
         return replace(self, tensor=NOTHING, entries=apart).vanishes(says, of)

@@ -149,7 +149,7 @@ def _list_flips(split: Split) -> Iterator[Flip]:
     Blocks with a boundary are not flipped: F has to lead from the state space into it.
     """
     derivation = split.derivation
-    c, declarations = derivation.calculus, derivation.dynamics.declarations
+    c, declarations = derivation.calculus, derivation.declarations
     held = declarations.blocks_of(derivation.dynamics.potential)
     centres = {
         block.name: find_centre(c, block, slope)

@@ -52,7 +52,7 @@ class Split:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the state."""
-        return self.subject.dynamics.declarations.blocks
+        return self.subject.declarations.blocks
 
     @property
     def numerical(self) -> Mapping[str, str]:
@@ -72,7 +72,7 @@ class Split:
 
     def z(self, sizes: Sizes) -> tuple[Symbol, ...]:
         """Return the n coordinates of the state at fixed sizes."""
-        return state(self.subject.dynamics.declarations, sizes)
+        return state(self.subject.declarations, sizes)
 
     def drift(self, piece: Piece, sizes: Sizes) -> Vector:
         """Return f_k at fixed sizes, n scalars, by the second engine."""
@@ -135,7 +135,7 @@ class Split:
 
     def _evaluate_part(self, part: Dynamics, sizes: Sizes) -> System:
         """Return the second engine's system for the matrices and the energy of one part of the dynamics."""
-        return system(self.subject.dynamics.declarations, part.H, part.D or (), part.Q or (), sizes)
+        return system(self.subject.declarations, part.H, part.D or (), part.Q or (), sizes)
 
 
 @lru_cache(maxsize=limits.SUBJECTS)
@@ -157,13 +157,13 @@ def split_of(subject: Subject, scheme: Scheme) -> Split:
 
 def write_vector(split: Split, f: VectorOfTensors, sizes: Sizes, leaf: Leaf | None = None) -> tuple[Expr, ...]:
     """Return a vector over z from index notation, written out at fixed sizes: [n]."""
-    leaf = leaf or make_leaf(split.subject.dynamics.declarations, sizes)
+    leaf = leaf or make_leaf(split.subject.declarations, sizes)
     return tuple(x for entry in f for x in write_out(entry, sizes, leaf))
 
 
 def write_matrix(split: Split, M: Matrix, sizes: Sizes, leaf: Leaf | None = None) -> Rows:
     """Return a matrix over z from index notation, written out at fixed sizes: n x n scalars."""
-    return rows_of(split.blocks, M, sizes, leaf or make_leaf(split.subject.dynamics.declarations, sizes))
+    return rows_of(split.blocks, M, sizes, leaf or make_leaf(split.subject.declarations, sizes))
 
 
 def rows_of(blocks: tuple[Block, ...], M: Matrix, sizes: Sizes, leaf: Leaf) -> Rows:
@@ -195,7 +195,7 @@ def decide_identities(
         sizes: those that the second engine looks at; None for those of the subject.
         also: formulas that they are about beside D, Q and H.
     """
-    declarations, formulas = known or split.subject.dynamics.declarations, (*split.subject.formulas, *also)
+    declarations, formulas = known or split.subject.declarations, (*split.subject.formulas, *also)
     kinks = require_lipschitz(formulas, declarations)
     question = Question(
         tuple(identities),

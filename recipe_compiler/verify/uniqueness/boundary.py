@@ -161,7 +161,7 @@ class EquationAtFace:
     def write_scalar(self, tensor: Tensor) -> Expr:
         """Return the first entry of a tensor of parameters at the smallest sizes; the others are alike."""
         sizes = self.subject.sizes[0]
-        return sympy.expand(write_out(tensor, sizes, make_leaf(self.subject.dynamics.declarations, sizes))[0])
+        return sympy.expand(write_out(tensor, sizes, make_leaf(self.subject.declarations, sizes))[0])
 
     def find_density(self) -> Density:
         """Return the behaviour of p = exp(-H).
@@ -333,7 +333,7 @@ def boundary(subject: Subject, reflected: Collection[str] = ()) -> Answer:
 def _decide_faces(
     subject: Subject, derivation: Derivation, where: Place, reasons: frozenset[str], reflected: Collection[str]
 ) -> Answer:
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     restricted = list_state_assumptions(declarations)
     tried = [f"the face of the domain on which {says} ends is not decided" for says in restricted]
     found = _Findings(given=set(reasons))
@@ -366,7 +366,7 @@ def _decide_face(at: EquationAtFace, found: _Findings) -> Decision | None:
     except (UnknownGrowthError, ModelError) as reason:
         return Undecided((f"not known at {says}: {reason}",))
     if not p.is_exact:
-        found.given |= list_facts([at.subject.dynamics.H], at.subject.dynamics.declarations)
+        found.given |= list_facts([at.subject.dynamics.H], at.subject.declarations)
     open_ = _check_integrable(at, p, found)
     if open_ is not None:
         return open_
@@ -419,9 +419,7 @@ def _check_integrable(at: EquationAtFace, p: Density, found: _Findings) -> Decis
     condition = EndCondition(f"exp(-H) at {at.face.says}", needed, holds=False, boundary=not p.is_barrier)
     try:
         against = (
-            refute_end_condition(at.subject.dynamics.declarations, (condition,), at.subject.sizes[0])
-            if p.is_exact
-            else None
+            refute_end_condition(at.subject.declarations, (condition,), at.subject.sizes[0]) if p.is_exact else None
         )
     except NoInstanceError:
         against = None
@@ -462,10 +460,10 @@ def _decide_reflection(
             return Undecided((f"not shown: {place} exp(-H) grows slower than 1/y at {face.says}",))
         if at.is_mirrored:
             continue
-        other = subject.dynamics.declarations.blocks[b]
+        other = subject.declarations.blocks[b]
         if name == "D" and b == face.number and at.is_diagonal() and face.end is not None:
             continue
-        if name == "Q" and other not in list_blocks_with_boundary(subject.dynamics.declarations):
+        if name == "Q" and other not in list_blocks_with_boundary(subject.declarations):
             reversed_.append(other.name)
             even.append((subject.whole.Q or ())[face.number][b])
         if not reversed_ or not all(is_even(f, r, subject.whole.declarations) for f in even for r in reversed_):
@@ -531,7 +529,7 @@ def _refute_mirrored(at: EquationAtFace, turned: tuple[int, ...]) -> Refuted | N
             says = f"exp(H) sum_k d/dk ((D - Q)[{x},k] exp(-H)) at {x} = 0 over k other than {x}"
             yield f"{says}{', and its mirror image' * bool(mirror)}", g + weight * g.xreplace(mirror) if mirror else g
 
-    off = find_first_witness(fluxes, subject.dynamics.declarations, subject.sizes)
+    off = find_first_witness(fluxes, subject.declarations, subject.sizes)
     return off and Refuted("exact witness", (*off[2].text, (off[1], format_value(off[2].value))))
 
 
@@ -546,5 +544,5 @@ def _prove_sign(subject: Subject, e: Expr, op: str) -> frozenset[str] | None:
     """Return the facts by which e > 0, or e >= 0, for all parameters; None if that is not shown."""
     if isinstance(e, sympy.Rational):
         return frozenset() if (e > 0 if op == ">" else e >= 0) else None
-    found = scalar(e, op, region_alike(subject.dynamics.declarations, subject.sizes[0]))
+    found = scalar(e, op, region_alike(subject.declarations, subject.sizes[0]))
     return None if found is None else found.given

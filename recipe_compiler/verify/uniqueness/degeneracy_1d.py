@@ -60,7 +60,7 @@ class EntryOnLine:
 def read_entry_on_line(subject: Subject, formula: Formula) -> EntryOnLine | None:
     """Return an entry, at the smallest sizes, as a function of one coordinate; None if it is zero, or none."""
     sizes = subject.sizes[0]
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     try:
         found = [e for row in rows(formula, subject.setting(sizes)) for e in row if e != 0]
         at = next(iter(points(declarations, sizes)), None)
@@ -93,11 +93,7 @@ def is_alike(subject: Subject, formula: Formula) -> bool:
         case Multiply(left, right) | MatMul(left, right):
             for factor, other in ((left, right), (right, left)):
                 square = factor.shape.rows == factor.shape.cols
-                if (
-                    square
-                    and not depends_on_state(factor)
-                    and nonsingular(factor, subject.dynamics.declarations) is not None
-                ):
+                if square and not depends_on_state(factor) and nonsingular(factor, subject.declarations) is not None:
                     return is_alike(subject, other)
             return False
         case _:
@@ -208,7 +204,7 @@ def _is_dense_at(e: Expr, line: EntryOnLine, root: Root, z: tuple[Symbol, ...]) 
 
 def is_certainly_inside(subject: Subject, root: Root, block: Block) -> bool:
     """Whether a root, with its whole isolating interval, lies inside the domain; False if its ends are unknown."""
-    if has_unknown_edges(block) or has_state_assumptions(subject.dynamics.declarations):
+    if has_unknown_edges(block) or has_state_assumptions(subject.declarations):
         return False
     ends = (Root(root.of, root.low, root.low), Root(root.of, root.high, root.high))
     return all(is_inside(end, block) for end in ends)

@@ -120,7 +120,7 @@ def _decide_entry(subject: Subject, place: MatrixEntry, of: Represented | None) 
     A Q that was found is one of many: another may be smooth where it is rough, and without a Q it is not known which
     zeros are crossed.
     """
-    kinks = require_lipschitz((place.formula,), subject.dynamics.declarations)
+    kinks = require_lipschitz((place.formula,), subject.declarations)
     given = tuple(sorted(kinks.given))
     line = read_entry_on_line(subject, place.formula)
     rough = decide_lipschitz(subject, place, line) if kinks.open and line is not None else None
@@ -146,7 +146,7 @@ def _decide_entry(subject: Subject, place: MatrixEntry, of: Represented | None) 
 
 def _find_pivot(subject: Subject, place: MatrixEntry) -> Pivot | None:
     """Return why an entry is nonsingular everywhere, off surfaces that chains cross; None if that is not known."""
-    formula, declarations = place.formula, subject.dynamics.declarations
+    formula, declarations = place.formula, subject.declarations
     if formula.shape.rows != formula.shape.cols:
         return None
     for assumed, by in ((False, "nonsingular by structure"), (True, "nonsingular as assumed")):
@@ -179,7 +179,7 @@ def _is_alike_at_every_size(subject: Subject, line: EntryOnLine, zeros: tuple[Ro
     It holds that of the smallest one where further coordinates are 0, if sizes as numbers are factors of all of it, or
     of terms free of the state, beside others that vary along the zeros: r.T r - d.
     """
-    blocks = subject.dynamics.declarations.blocks
+    blocks = subject.declarations.blocks
     row = blocks.index(line.block)
     if subject.derivation is None or not all(
         is_alike(subject, p.formula) for p in list_nonzero_entries(subject) if p.row == row
@@ -213,7 +213,7 @@ def _prove_no_zeros(subject: Subject, name: str, matrix: Rows) -> Pivot | None:
     if not 0 < len(matrix) <= limits.FEW_COORDINATES:
         return None
     try:
-        found = scalar(determinant(matrix), "!=", region_alike(subject.dynamics.declarations, subject.sizes[0]))
+        found = scalar(determinant(matrix), "!=", region_alike(subject.declarations, subject.sizes[0]))
     except (NotScalarisableError, TooLargeError, NoNormalFormError):
         return None
     if found is None:
@@ -228,8 +228,8 @@ def _prove_by_brackets(subject: Subject) -> Pivot | None:
     """
     whole = subject.whole
     formulas = (whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row))
-    premises = require_smooth(formulas, subject.dynamics.declarations)
-    if subject.derivation is None or premises.open or has_state_assumptions(subject.dynamics.declarations):
+    premises = require_smooth(formulas, subject.declarations)
+    if subject.derivation is None or premises.open or has_state_assumptions(subject.declarations):
         return None
     reached = prove_spanning(subject, subject.derivation)
     return None if reached.open else Pivot(reached.by, premises.given, reached.data)
@@ -238,7 +238,7 @@ def _prove_by_brackets(subject: Subject) -> Pivot | None:
 def _choose_matrix(subject: Subject, noise: Pivots) -> tuple[str, Rows]:
     """Return D where it may degenerate, else D + Q, at fixed sizes; no rows where sizes are symbolic."""
     name = "D" if noise.open else "D + Q"
-    if subject.dynamics.declarations.sizes or subject.whole.D is None or subject.whole.Q is None:
+    if subject.declarations.sizes or subject.whole.D is None or subject.whole.Q is None:
         return name, ()
     system = subject.system({})
     return name, system.D if noise.open else add((system.D, system.Q))

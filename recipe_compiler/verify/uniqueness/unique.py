@@ -84,7 +84,7 @@ def _decide_unique(subject: Subject) -> Answer:
         return undecided(UNKNOWN, where=where)
     whole = subject.whole
     formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
-    premises = require_smooth(formulas, subject.dynamics.declarations)
+    premises = require_smooth(formulas, subject.declarations)
     given = tuple(sorted(premises.given))
     shut = [*(f"not shown: {what}" for what in premises.open), *_list_boundaries(subject)]
     if shut:
@@ -120,7 +120,7 @@ def _prove_linear(subject: Subject) -> SpanningProof | None:
 
 def _list_boundaries(subject: Subject) -> list[str]:
     """Return the reasons that the state space has a boundary or may be disconnected."""
-    declarations = subject.dynamics.declarations
+    declarations = subject.declarations
     names = [block.name for block in list_blocks_with_boundary(declarations)]
     found = [f"{', '.join(names)} has a boundary, and behaviour there also decides uniqueness"] if names else []
     found += [f"{c} restricts the state, which may be disconnected" for c in list_state_assumptions(declarations)]
@@ -129,7 +129,7 @@ def _list_boundaries(subject: Subject) -> list[str]:
 
 def _list_unproved_premises(subject: Subject) -> list[str]:
     """Return the premises on D, Q and H, without which exp(-H) need not be stationary, that are not proved."""
-    needed = NEEDED if circle_blocks(subject.dynamics.declarations) else NEEDED[:3]
+    needed = NEEDED if circle_blocks(subject.declarations) else NEEDED[:3]
     return [f"not shown: {says}" for says, decide in needed if decide(subject).verdict is not Verdict.PROVED]
 
 
@@ -159,7 +159,7 @@ def prove_spanning(subject: Subject, derivation: Derivation) -> SpanningProof:
         return SpanningProof(open=tuple(fault.problem for fault in error.faults))
     reached = noisy | {step.block for step in steps}
     missing = [name for name in names if name not in reached]
-    if missing and subject.dynamics.declarations.sizes:
+    if missing and subject.declarations.sizes:
         return SpanningProof(open=(_describe_reached(noisy, steps, missing),))
     ranks, seen = _compute_ranks(subject)
     if not missing:
@@ -196,7 +196,7 @@ def _describe_reached(noisy: frozenset[str], steps: tuple[ReachedBlock, ...], mi
 
 def _find_noisy_blocks(subject: Subject, derivation: Derivation) -> frozenset[str]:
     """Return the blocks that D couples to no other and in which it is positive definite everywhere."""
-    declarations, D = subject.dynamics.declarations, subject.whole.D or ()
+    declarations, D = subject.declarations, subject.whole.D or ()
     found: set[str] = set()
     for n, block in enumerate(declarations.blocks):
         alone = all(m == n or (row[n].is_zero and derivation.D[n][m].is_zero) for m, row in enumerate(derivation.D))
@@ -218,7 +218,7 @@ def _compute_ranks(subject: Subject) -> tuple[tuple[str, ...], tuple[Sizes, ...]
             if n > limits.COORDINATES or work(scalars) > limits.TERMS:
                 continue
             best = 0
-            for at in islice(points(subject.dynamics.declarations, sizes, limits.TRIALS), limits.TRIALS):
+            for at in islice(points(subject.declarations, sizes, limits.TRIALS), limits.TRIALS):
                 best = max(best, rank_at(scalars, at))
                 if best == n:
                     break
@@ -238,7 +238,7 @@ def _find_minors(subject: Subject) -> tuple[str, ...]:
     sizes = subject.sizes[0]
     try:
         s = subject.system(sizes)
-        found = find_spanning_minors(s, tuple(points(subject.dynamics.declarations, sizes, limits.TRIALS)))
+        found = find_spanning_minors(s, tuple(points(subject.declarations, sizes, limits.TRIALS)))
     except (NotScalarisableError, TooLargeError, NoInstanceError, sympy.PolynomialError):
         return ()
     return tuple(str(minor) for minor in found)

@@ -100,7 +100,7 @@ def _is_diagonal_entry_of_D(leading: Formula, subject: Subject) -> bool:
     """Return whether a covariance is 1 or 2 times a diagonal entry of D: its semidefiniteness is a claim of its own."""
     if subject.dynamics.D is None or subject.derivation is None:
         return False
-    declarations = subject.derivation.dynamics.declarations
+    declarations = subject.derivation.declarations
     c = calculus(declarations)
     for n, block in enumerate(declarations.blocks):
         if leading.shape.rows != block.shape.rows:
