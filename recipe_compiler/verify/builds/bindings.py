@@ -19,6 +19,7 @@ from recipe_compiler.verify.core.build_values import (
     list_declared_parameters,
     put_values_in,
 )
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.kinds import find_counterexample, is_of_kind
 from recipe_compiler.verify.core.premises import list_facts, require_smooth
 from recipe_compiler.verify.core.sizes import list_checked_sizes
@@ -63,7 +64,7 @@ def gradient_noise(build: Build, bound: Dynamics) -> Answer:
     """
     if build.W is not None:
         found = gradient_noise(replace(build, V=build.W, W=None), bound)
-        if not isinstance(found.decision, Proved):
+        if not is_proved(found):
             return found
     where = build.source.place("gradient_noise")
     valued = bind_values(build) or bound

@@ -20,8 +20,9 @@ from recipe_compiler.spec.known_potential import state_potential
 from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.tensor.calculus import calculus
 from recipe_compiler.tensor.convert import convert
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Undecided
 from recipe_compiler.verify.builds.in_build import decided_by_kinds
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.uniqueness.boundary import REFLECTED, boundary
 
@@ -89,7 +90,7 @@ def _as_datum(mean: Parameter, *, is_row: bool = False) -> Formula:
 def _decide_with_step(reflected: Collection[str], subject: Subject) -> Answer:
     found = boundary(subject, reflected)
     rules = [fact for fact in found.decision.given if fact.startswith(REFLECTED)]
-    if not isinstance(found.decision, Proved) or not rules:
+    if not is_proved(found) or not rules:
         return found
     given = tuple(fact for fact in found.decision.given if fact not in rules)
     reason = f"exp(-H) is preserved if {'; '.join(rules)}, which this step does not do"

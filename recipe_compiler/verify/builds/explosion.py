@@ -7,12 +7,13 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.code import gradient_given
 from recipe_compiler.spec.constraint import constrained
 from recipe_compiler.spec.model import Build, Dynamics, Target
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, undecided
+from recipe_compiler.verdict import Answer, Refuted, Undecided, undecided
 from recipe_compiler.verify.builds.boundary import average_data, bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, decided_by_kinds, once_in_build
 from recipe_compiler.verify.builds.normalisable import normalisable_build
 from recipe_compiler.verify.builds.target_integral import decide_agreement, list_target_parts
 from recipe_compiler.verify.core.build_values import bind_target_values, sharpen_kinds
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
@@ -30,9 +31,9 @@ def explosion_in(build: Build, bound: Dynamics) -> Answer:
     """
     of_any = _decide_explosion(build, bound)
     rests_on = [fact for fact in of_any.decision.given if is_growth_premise(fact)]
-    if isinstance(of_any.decision, Refuted) or (isinstance(of_any.decision, Proved) and not rests_on):
+    if isinstance(of_any.decision, Refuted) or (is_proved(of_any) and not rests_on):
         return of_any
-    if isinstance(of_any.decision, Proved):
+    if is_proved(of_any):
         if build.target.gradient is not None:
             given = (*of_any.decision.given, gradient_given(build.target.gradient))
             return of_any.but(given=given)
@@ -52,13 +53,13 @@ def _decide_explosion(build: Build, bound: Dynamics) -> Answer:
 
 def _assumes_nothing(found: Answer) -> bool:
     """Whether a proof rests on nothing about growth."""
-    return isinstance(found.decision, Proved) and not any(is_growth_premise(fact) for fact in found.decision.given)
+    return is_proved(found) and not any(is_growth_premise(fact) for fact in found.decision.given)
 
 
 def _replace_growth_premise(build: Build, found: Answer, rests_on: list[str]) -> Answer | None:
     """Return a proof whose only premise is that U falls no faster than |z|**2, once the target shows that."""
     of_U = f"{build.dynamics.potential}{LOW}"
-    if any(not fact.startswith(of_U) for fact in rests_on) or not isinstance(found.decision, Proved):
+    if any(not fact.startswith(of_U) for fact in rests_on) or not is_proved(found):
         return None
     for target in (build.target, bind_target_values(build)):
         shown = None if target is None else _bound_below_by_square(target)
@@ -81,7 +82,7 @@ def _bound_below_by_square(target: Target) -> tuple[str, ...] | None:
     if left and isinstance(find_lower_bound(terms, terms.c.add(*left), squares), str):
         return None
     answer = decide_agreement(target, parts)
-    return answer.decision.given if isinstance(answer.decision, Proved) else None
+    return answer.decision.given if is_proved(answer) else None
 
 
 def _prove_by_integrals(build: Build, bound: Dynamics, found: Answer, rests_on: list[str]) -> Answer:
@@ -96,4 +97,4 @@ def _prove_by_integrals(build: Build, bound: Dynamics, found: Answer, rests_on: 
     stages = Stages(build, sharpen_kinds(build, bound))
     subjects: tuple[Subject | None, ...] = (stages.declared, stages.valued)
     answers = [decide_for_equation(subject, answer) for subject in subjects if subject is not None]
-    return next((one for one in answers if isinstance(one.decision, Proved)), answers[0])
+    return next((one for one in answers if is_proved(one)), answers[0])

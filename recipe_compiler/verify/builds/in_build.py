@@ -28,6 +28,7 @@ from recipe_compiler.verify.core.build_values import (
     find_known_sizes,
     sharpen_kinds,
 )
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.generalise_size import decide_target
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, decide_claim, fix_build_sizes, prepare_subject
@@ -160,7 +161,7 @@ def target_decided_in(claim: Callable[[Target], Answer], build: Build) -> Answer
         valued = bind_target_values(build)
     except ModelError:
         valued = None
-    if valued is None and not isinstance(general.decision, Proved):
+    if valued is None and not is_proved(general):
         valued = _fix_sizes(build)
     if valued is None:
         return _reopen_at_data_sizes(claim, build, build.target, general)
@@ -189,7 +190,7 @@ def _reopen_at_data_sizes(claim: Callable[[Target], Answer], build: Build, targe
         own = decide_target(claim, bind_target_sizes(target, sizes)) if sizes else found
     except ModelError:
         return found
-    if not isinstance(own.decision, Proved):
+    if not is_proved(own):
         return found
     here = ", ".join(f"{name} = {n}" for name, n in sizes.items())
     at = ", ".join(f"{name} = {value}" for name, value in found.decision.witness)
@@ -278,7 +279,7 @@ def decided_at_values(general: Answer, at_build: Callable[[], Answer] | None, ow
         at_build: decides the claim at those of the build; None where it gives none.
         own: what it says of them.
     """
-    if isinstance(general.decision, Proved):
+    if is_proved(general):
         return general
     if at_build is None:
         return _reopen_foreign_refutation(general, own)

@@ -28,6 +28,7 @@ from recipe_compiler.verdict import Answer, Decision, Proved, Undecided, Verdict
 from recipe_compiler.verify.builds.noise_budget_exact import Budget, Matrix, decide_exact_budget
 from recipe_compiler.verify.builds.noise_budget_word import decide_word_at
 from recipe_compiler.verify.core.build_values import bind_values, list_unread_parameters, put_values_in
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.premises import require_values
 
 NOT_GIVEN_UP = "V is stated but not subtracted: the noise of the gradient biases the chain"
@@ -49,7 +50,7 @@ def noise_budget(build: Build, bound: Dynamics) -> Answer:
     lost = (LOST,) if build.scheme.split else ()
     if is_zero(build.V) and build.W is not None:
         found = noise_budget(replace(build, V=build.W, W=None, variant="minibatch"), bound)
-        kept = isinstance(found.decision, Proved)
+        kept = is_proved(found)
         decision = replace(found.decision, remarks=(ADDED, *lost)) if kept else found.decision
         return replace(found, decision=decision, where=where)
     if is_zero(build.V):

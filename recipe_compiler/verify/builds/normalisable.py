@@ -25,6 +25,7 @@ from recipe_compiler.verify.core.build_values import (
     find_known_sizes,
     list_rounded_builds,
 )
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.integrability.normalisable import normalisable
 
@@ -153,7 +154,7 @@ def _decide_at_values(build: Build) -> Answer:
         return found
     others = (target_decided_in(normalisable_target, other) for other in list_rounded_builds(build))
     try:
-        if all(isinstance(other.decision, Proved) for other in others):
+        if all(is_proved(other) for other in others):
             return found
         reason = "proved for the values as written or for the doubles that run, not for both"
     except OverflowError:

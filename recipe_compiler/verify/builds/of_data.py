@@ -25,6 +25,7 @@ from recipe_compiler.verify.builds.flat_scale import refute_at_zero_scale
 from recipe_compiler.verify.builds.proper_prior import ALMOST, Posterior, find_outcome, read_posterior
 from recipe_compiler.verify.builds.target import defined, lies_in_supports
 from recipe_compiler.verify.core.build_values import find_known_sizes
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.from_data.columns import CLEAR, NotReadError, Rows
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _decide_posterior(build: Build, general: Answer, found: Posterior, rows: Row
             Proved(METHOD, (*found.given, _describe_data(observed, tuple(facts))), data), "all", (), general.where
         )
     why = why or _find_shared_column(build, found)
-    if not isinstance(general.decision, Proved) or not why:
+    if not is_proved(general) or not why:
         return general
     reason = f"proved for almost every data set, and {observed.file} may be one of the others: {why}"
     return replace(general, decision=Undecided((reason,)))

@@ -6,6 +6,7 @@ from recipe_compiler.spec.model import Build, Dynamics
 from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
 from recipe_compiler.verify.builds.explosion import explosion_in
 from recipe_compiler.verify.builds.in_build import Claim, Stages, decided_in
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.infinity.at_infinity import OPEN, list_open_terms
 from recipe_compiler.verify.infinity.lyapunov import GROWS, LOW, is_growth_premise
 
@@ -26,7 +27,7 @@ def stationary_in(claim: Claim, build: Build, bound: Dynamics) -> Answer:
     stages = Stages(build, bound)
     found = decided_in(claim, stages)
     rests_on = {fact for fact in found.decision.given if is_growth_premise(fact)}
-    if not isinstance(found.decision, Proved) or not rests_on:
+    if not is_proved(found) or not rests_on:
         return found
     kept = explosion_in(build, bound).decision
     if isinstance(kept, Proved):

@@ -27,6 +27,7 @@ from recipe_compiler.splitting.implicit import EXACTLY
 from recipe_compiler.verdict import Answer, Decision, Proved, Undecided
 from recipe_compiler.verify.builds.kinds_that_show import suggest_kinds
 from recipe_compiler.verify.builds.undefined_at import find_undefined_point
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.premises import require_comparisons, require_differentiable, require_smooth_off_kinks
 
 OF_GRADIENTS = frozenset(
@@ -59,7 +60,7 @@ def demand_smoothness(claim: str, build: Build, dynamics: Dynamics, decided: Cal
     found = decided()
     U = build.dynamics.potential
     smooth = f"{U} is smooth"
-    if not isinstance(found.decision, Proved) or smooth not in found.decision.given or not is_only_c1(build.target):
+    if not is_proved(found) or smooth not in found.decision.given or not is_only_c1(build.target):
         return found
     of_moves = claim in OF_MOVES and EXACTLY not in found.decision.given
     if not (claim in OF_GRADIENTS or of_moves) or _has_derivative(dynamics):

@@ -24,6 +24,7 @@ from recipe_compiler.verify.builds.proper_prior import has_proper_prior, prove_b
 from recipe_compiler.verify.builds.recursion import decide_same_reading
 from recipe_compiler.verify.builds.summed import sum_over_counts
 from recipe_compiler.verify.builds.target import lies_in_supports
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import require_smooth_off_kinks
 from recipe_compiler.verify.core.subject import prepare_subject
@@ -103,7 +104,7 @@ def _explain_open(target: Target) -> str:
 def _require_agreement(target: Target, parts: list[TargetPart], proof: Proved) -> Answer:
     """Return a proof if both engines read the formulas alike, else the answer about that."""
     answer = decide_same_reading(target) if target.recursion else decide_agreement(target, parts)
-    if not isinstance(answer.decision, Proved):
+    if not is_proved(answer):
         return answer
     return replace(answer, decision=proof if proof.given else replace(proof, given=answer.decision.given))
 

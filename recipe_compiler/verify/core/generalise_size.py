@@ -16,7 +16,8 @@ from recipe_compiler.formula.shapes import Shape
 from recipe_compiler.spec.bind import Rewriting, rewritten
 from recipe_compiler.spec.model import Dynamics, Target
 from recipe_compiler.spec.positions import smallest_sizes, stated_formulas
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Refuted, Undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.sizes import format_sizes
 
 
@@ -32,7 +33,7 @@ def decide_every_size_first(own: Callable[[], Answer], wide: Callable[[], Answer
         largest: the largest fixed size of the document.
     """
     for_all = wide()
-    if isinstance(for_all.decision, Proved):
+    if is_proved(for_all):
         return for_all
     if largest <= limits.STATE:
         found = own()

@@ -12,7 +12,8 @@ from recipe_compiler.formula.declaration import Declarations, Domain
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.spec.positions import NONE_KNOWN, size_conditions
-from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verdict import Answer, Undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.premises import require_values
 from recipe_compiler.verify.core.subject import Subject
 
@@ -70,7 +71,7 @@ def require_defined(
         dynamics: the document as written.
         subject: what the claim was decided of: a proof also rests on the equalities that were substituted.
     """
-    if not isinstance(found.decision, Proved):
+    if not is_proved(found):
         return found
     needed = _require_domain_ends(dynamics.declarations)
     needed |= require_values(list_formulas(dynamics, reads), dynamics.declarations)

@@ -14,7 +14,8 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.verdict import Answer, Proved, undecided
+from recipe_compiler.verdict import Answer, undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
 from recipe_compiler.verify.core.premises import describe_kinks, require_almost_everywhere, require_lipschitz
 from recipe_compiler.verify.core.scalars import write_drift
@@ -84,7 +85,7 @@ def _is_recipe_drift(subject: Subject, claimed: tuple[Formula, ...], drift: Vect
         for name, formula, f, g in zip(subject.names, claimed, drift, subject.derivation.drift, strict=True)
     )
     answer = decide(replace(question, identities=same, premises=Q | question.premises))
-    return isinstance(answer.decision, Proved)
+    return is_proved(answer)
 
 
 def _second_engine_residual(subject: Subject, claimed: tuple[Formula, ...], D: Matrix) -> Scalars:

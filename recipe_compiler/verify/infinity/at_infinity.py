@@ -24,6 +24,7 @@ from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.signs import is_nonnegative
 from recipe_compiler.tensor.terms import Applied, Tensor, Term
 from recipe_compiler.verdict import Answer, Assumes, Assumption, Proved, Refuted, Undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.subject import Subject
 from recipe_compiler.verify.equation.equation import Equation
 from recipe_compiler.verify.growth.bounds import Terms
@@ -57,14 +58,14 @@ def exclude_flux_through_infinity(subject: Subject, found: Answer, of: Equation 
     that this assumes, and if abstract functions decide what is integrable, given that solutions stay finite: then u_s =
     1, above. (Bogachev, Krylov, Roeckner, Shaposhnikov 2015, Chapter 5.)
     """
-    if of is None or not isinstance(found.decision, Proved):
+    if of is None or not is_proved(found):
         return found
     open_ = list_open_terms(of.derivation)
     left = tuple(f"{term.says}, {term.carries}" for term in open_ if term.is_steep)
     current = find_line_current(of) if left or _has_current_and_boundary(of) else None
     if current is not None:
         law = normalisable(subject)
-        if isinstance(law.decision, Proved):
+        if is_proved(law):
             by = f"{current.name} is a diffusion on a line, where a stationary distribution has zero current"
             refuted = replace(current.refuted(by), given=found.decision.given)
             return replace(found, decision=refuted, for_d=tuple(current.sizes.items()) or "all", checked_at=())

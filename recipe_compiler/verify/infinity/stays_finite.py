@@ -18,6 +18,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Evidence, Proved, undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.identities import Identity, Question, decide
 from recipe_compiler.verify.core.premises import require_almost_everywhere, require_smooth
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
@@ -156,7 +157,7 @@ def check_obligations(of: Equation, shown: NonExplosionProof) -> Answer:
         needed = needed | Obligations(open=("D is positive semidefinite",))
     reads = tuple(of.formulas)
     answer = decide(Question(shown.identities, declarations, subject.sizes, needed, subject.contradiction, reads=reads))
-    if not isinstance(answer.decision, Proved):
+    if not is_proved(answer):
         return answer
     given = tuple(sorted({*answer.decision.given, *shown.premises}))
     return Answer(Proved(shown.by, given, shown.data), answer.for_d, answer.checked_at)

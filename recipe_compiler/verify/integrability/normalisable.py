@@ -23,6 +23,7 @@ from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
 from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, Undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import list_assumptions, list_facts, require_smooth_off_kinks
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
@@ -112,7 +113,7 @@ def _prove_integral(subject: Subject, found: Finiteness, integrated: Integrated,
         at_every_point=True,
     )
     answer = decide(question)
-    if not isinstance(answer.decision, Proved):
+    if not is_proved(answer):
         return answer
     given = {*answer.decision.given, *({found.assumed} if found.assumed else ()), *list_assumptions(declarations)}
     steps = tuple((f"integral over {s.block.name}", f"Gaussian, P = {text(s.precision)}") for s in integrated.steps)
@@ -142,7 +143,7 @@ def _prove_by_pieces(subject: Subject) -> Answer | None:
     for piece in choice.args[-2:]:
         narrowed = replace(dynamics, H=replaced(dynamics.H, {choice: piece}.get))
         answer = normalisable(replace(subject, dynamics=narrowed, derivation=None, any_size=None, stated=None))
-        if not isinstance(answer.decision, Proved):
+        if not is_proved(answer):
             return None
         found.append(answer)
     decisions = [answer.decision for answer in found]

@@ -49,7 +49,7 @@ from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, undecided
 from recipe_compiler.verify.builds.in_build import Stages, decided_at_values
 from recipe_compiler.verify.core.build_values import bind_target_values, put_values_in
-from recipe_compiler.verify.core.conjunction import reject_if_refuted
+from recipe_compiler.verify.core.conjunction import is_proved, reject_if_refuted
 from recipe_compiler.verify.core.identities import Identity, Question, decide, list_faults
 from recipe_compiler.verify.core.premises import has_state_assumptions, require_comparisons, require_smooth
 from recipe_compiler.verify.core.scalars import make_leaf, write_out
@@ -87,7 +87,7 @@ def involution(cycle: Cycle, move: Involution) -> Answer:
     if subject is stages.valued:
         return _decide_involution(subject, stated, stages, scheme)
     general = _decide_involution(subject, move, stages, scheme)
-    if isinstance(general.decision, Proved):
+    if is_proved(general):
         return general
     return decided_at_values(general, lambda: _decide_involution(own, stated, stages, scheme), stages.numbers)
 
@@ -155,7 +155,7 @@ def _decide_involution(subject: Subject, move: Involution, stages: Stages, schem
         identities, reads = (*_involution_identities(subject, S), *ratio), S.stated.formulas
         sizes = _sizes_with_named_positions(subject, S)
         found = decide(Question(identities, S.declarations, sizes, premises, subject.contradiction, reads=reads))
-        if not isinstance(found.decision, Proved):
+        if not is_proved(found):
             return found
         beside = S.log_ratio()
         log_a = "H(z) - H(z')" + ("" if beside.is_zero else f" + {tensor_text(beside)}")

@@ -13,6 +13,7 @@ from recipe_compiler.algebra.dynamics.system import block_vector, drift, state
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.verdict import Answer, Explanation, Proved, Refuted, Topic, undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.first_witness import find_first_witness
 from recipe_compiler.verify.core.identities import format_value
 from recipe_compiler.verify.core.sizes import Sizes
@@ -52,7 +53,7 @@ def recovered_q(subject: Subject) -> Answer:
     if none is not None:
         sizes, refuted = none
         return Answer(refuted, tuple(sizes.items()) or "all", where=where)
-    known = _note_existence(problem) if isinstance(stationary.decision, Proved) else ()
+    known = _note_existence(problem) if is_proved(stationary) else ()
     return undecided(*outcome.tried, *known, where=where)
 
 

@@ -22,7 +22,8 @@ from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Claims, Dynamics
 from recipe_compiler.tensor.calculus import calculus
-from recipe_compiler.verdict import Answer, Evidence, Proved, Refuted, Undecided
+from recipe_compiler.verdict import Answer, Evidence, Refuted, Undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.stratonovich import NotConvertedError, convert_to_ito
 from recipe_compiler.verify.core.subject import Subject, once, prepare_subject
 from recipe_compiler.verify.equation.claimed_drift import claimed_drift
@@ -133,7 +134,7 @@ def verify_candidate(problem: Subject, Q: Matrix, by: str) -> Recovery | str:
         return f"{by}: found Q = [{shown}], which has no meaning at every size: {error}"
     given: set[str] = set()
     for says, answer in answers:
-        if not isinstance(answer.decision, Proved):
+        if not is_proved(answer):
             why = "; ".join(answer.decision.tried) if isinstance(answer.decision, Undecided) else ""
             return f"{by}: found Q = [{shown}], but not that {says}: {why or 'refuted'}"
         given |= set(answer.decision.given)

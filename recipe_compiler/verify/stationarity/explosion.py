@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from recipe_compiler.errors import ModelError
 from recipe_compiler.verdict import Answer, Proved, Undecided, undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.identities import list_faults
 from recipe_compiler.verify.core.stratonovich import NotConvertedError
 from recipe_compiler.verify.core.subject import Subject, once
@@ -110,7 +111,7 @@ def prove_by_integrals(of: Equation, law: Answer) -> Answer | tuple[str, ...]:
     if left:
         return tuple(f"{term.says} is not shown to be integrable against exp(-H) at infinity" for term in left)
     holds = (stationary if subject.dynamics.Q is not None else claimed_residual)(subject).decision
-    if not isinstance(law.decision, Proved) or not isinstance(holds, Proved):
+    if not is_proved(law) or not isinstance(holds, Proved):
         return ("exp(-H) is not shown to be an invariant distribution of the SDE",)
     return check_obligations(
         of, NonExplosionProof(INTEGRABLE, premises=(*law.decision.given, *holds.given), semidefinite=True)

@@ -14,7 +14,8 @@ from recipe_compiler.algebra.dynamics import system as second
 from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError
 from recipe_compiler.tensor.terms import Tensor
-from recipe_compiler.verdict import Answer, Proved, undecided
+from recipe_compiler.verdict import Answer, undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide, list_faults
 from recipe_compiler.verify.core.premises import describe_kinks, require_lipschitz
 from recipe_compiler.verify.core.scalars import write_drift
@@ -59,11 +60,7 @@ def stationary(subject: Subject) -> Answer:
     remark = describe_kinks(kinks.kinks)
     answer = decide(Question(identities, declarations, subject.sizes, kinks, subject.contradiction, remark, formulas))
     found = replace(answer, where=where)
-    return (
-        exclude_flux_through_infinity(subject, found, equation(subject))
-        if isinstance(answer.decision, Proved)
-        else found
-    )
+    return exclude_flux_through_infinity(subject, found, equation(subject)) if is_proved(answer) else found
 
 
 def claimed_stationary(subject: Subject) -> Answer:
@@ -75,7 +72,7 @@ def claimed_stationary(subject: Subject) -> Answer:
     -oo to oo. Rests on `claimed_residual`, `normalisable` and, for steep currents, on a Lyapunov function.
     """
     found = claimed_residual(subject)
-    if not isinstance(found.decision, Proved):
+    if not is_proved(found):
         return found
     return exclude_flux_through_infinity(subject, found, claimed_equation(subject))
 

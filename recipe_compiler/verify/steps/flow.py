@@ -31,7 +31,8 @@ from recipe_compiler.splitting.flow_table import find_flow
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.scalars import Leaf
 from recipe_compiler.tensor.terms import Atom, Component
-from recipe_compiler.verdict import Answer, Proved, Refuted, Undecided, undecided
+from recipe_compiler.verdict import Answer, Refuted, Undecided, undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.identities import Identity, Scalars
 from recipe_compiler.verify.core.scalars import make_leaf
 from recipe_compiler.verify.core.sizes import Sizes
@@ -64,7 +65,7 @@ def flow(split: Split) -> Answer:
         found = decide_identities(split, list(_flow_identities(split, flows)), known, _small_sizes(split))
     except second.NotPutError as reason:
         return undecided(f"second engine: {reason}")
-    if not isinstance(found.decision, Proved):
+    if not is_proved(found):
         return found
     pieces: dict[str, list[str]] = {}
     for name, own in flows.items():

@@ -15,10 +15,11 @@ from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.model import Build
 from recipe_compiler.spec.places import placed
 from recipe_compiler.splitting.split_by import list_selections
-from recipe_compiler.verdict import Answer, Proved, undecided
+from recipe_compiler.verdict import Answer, undecided
 from recipe_compiler.verify.builds.boundary import bind_potential
 from recipe_compiler.verify.builds.in_build import Stages, step_decided_in
 from recipe_compiler.verify.core.build_values import bind_values, fix_sizes, list_unread_parameters
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.subject import Subject, decide_claim, prepare_subject
 from recipe_compiler.verify.steps.order import euler_order, word_order
 from recipe_compiler.verify.steps.split import Split, split_of
@@ -75,7 +76,7 @@ def order_in(stages: Stages) -> Answer:
         return word_order(split, None if own is None else split_of(own, stated))
 
     found = _assume_all_data(stages, _decide_subject(stages, decide))
-    if not scheme.cycle or not isinstance(found.decision, Proved):
+    if not scheme.cycle or not is_proved(found):
         return found
     return found.but(remarks=(ONE_WORD,))
 
@@ -117,7 +118,7 @@ def valued_subject(stages: Stages) -> Subject | None:
 
 def _assume_all_data(stages: Stages, found: Answer) -> Answer:
     """Return a proof with the assumption that steps use all data, if the build uses minibatches."""
-    if stages.build.has_exact_gradient or not isinstance(found.decision, Proved):
+    if stages.build.has_exact_gradient or not is_proved(found):
         return found
     return found.given_also((ALL_DATA,))
 

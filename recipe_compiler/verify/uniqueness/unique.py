@@ -25,6 +25,7 @@ from recipe_compiler.derive.refresh import refreshes
 from recipe_compiler.errors import ModelError
 from recipe_compiler.facts.semidefinite import semidefinite
 from recipe_compiler.verdict import Answer, Evidence, Proved, Verdict, undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.premises import list_state_assumptions, require_smooth
 from recipe_compiler.verify.core.sizes import Sizes, format_sizes
 from recipe_compiler.verify.core.subject import Subject
@@ -72,7 +73,7 @@ def unique(subject: Subject) -> Answer:
     if of is None:
         return undecided(UNKNOWN, where=subject.place("D", "claims.drift"))
     found = _decide_unique(of.subject)
-    if not of.given or not isinstance(found.decision, Proved):
+    if not of.given or not is_proved(found):
         return found
     given = dict.fromkeys((*found.decision.given, *sorted(of.given)))
     return found.but(given=tuple(given))

@@ -13,6 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from recipe_compiler.trace.gaussian import NotAffineError
 from recipe_compiler.trace.series import ZERO
 from recipe_compiler.verdict import Answer, Decision, Proved, Refuted, undecided
+from recipe_compiler.verify.core.conjunction import is_proved
 
 LIMIT = "the residual of the limiting equation"
 NOISE = "the eps^0 part of Cov[dz], noise without a restoring drift"
@@ -139,7 +140,7 @@ def _refute_leading_part(step: Judged[K], low: Fraction) -> Answer:
     """Return the refutation of a step whose leading part, of another order than eps, does not preserve exp(-H)."""
     order = f"the step is of order eps^({low}), not eps"
     answer = step.decide([step.stationary(low, f"the residual of the eps^({low}) part of the step")])
-    if isinstance(answer.decision, Proved):
+    if is_proved(answer):
         return undecided(f"{order}; its further parts are not decided", given=answer.decision.given)
     return _reword_refutation(answer, f"{order}, and that part is wrong: {{}}")
 
@@ -149,7 +150,7 @@ def _decide_nonvanishing(step: Judged[K]) -> Answer:
     stays = "the step does not vanish as eps -> 0"
     if not step.has_mean_at_zero():
         answer = step.decide(step.spread(NOISE))
-        if isinstance(answer.decision, Proved):
+        if is_proved(answer):
             return undecided(f"{NOISE}, is not shown to vanish")
         return _reword_refutation(answer, "Cov[dz] does not shrink with eps: {}")
     try:
