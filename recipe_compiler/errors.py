@@ -94,6 +94,11 @@ def model_error(entry: str, problem: str, hint: str = "") -> ModelError:
     return ModelError([Fault(Place(""), entry, problem, hint)])
 
 
+def spec_error(file: object, entry: str, problem: str, hint: str = "") -> SpecError:
+    """Return the error of an entry of a file, or of an option of a command."""
+    return SpecError([Fault(Place(str(file)), entry, problem, hint)])
+
+
 class VerificationError(RecipeError):
     """A claim required by policy is refuted or undecided."""
 

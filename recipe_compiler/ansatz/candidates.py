@@ -127,7 +127,7 @@ def monomials(found: Material, kernel: int, degree: int = limits.MONOMIALS) -> l
 
 def coordinates(block: Block) -> list[Formula]:
     """Return the coordinates of a block of a fixed size."""
-    symbol = ex.Symbol(block.name, block.shape, Role.BLOCK)
+    symbol = block.symbol
     return [ex.Entry(symbol, (k,)) for k in range(int(block.shape.rows or 0))] if block.shape.sizes else [symbol]
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say, show_rows
-from recipe_compiler.errors import Fault, Place, SpecError, nearest
+from recipe_compiler.errors import nearest, spec_error
 from recipe_compiler.experiment.document import title_of
 from recipe_compiler.formula.declaration import Datum, Function, Parameter
 from recipe_compiler.formula.shapes import Kind
@@ -48,7 +48,7 @@ def show_document(name: str) -> ExitCode:
         known = (*every_name(), *names("data"))
         problem = f"found `{shown(name)}`, expected the name of something that ships"
         hint = nearest(name, known) or "`recipe list` has them"
-        raise SpecError([Fault(Place("recipe show"), "NAME", problem, hint)])
+        raise spec_error("recipe show", "NAME", problem, hint)
     say(path.read_text(encoding="utf-8").rstrip("\n"))
     return ExitCode.PROVED
 

@@ -21,7 +21,7 @@ from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import MARK, complain, mark_lines, say, show_faults, show_report
 from recipe_compiler.emit.header import MADE_BY
 from recipe_compiler.emit.module import Module
-from recipe_compiler.errors import DocumentError, Fault, Place, ReadBackError, SpecError, VerificationError
+from recipe_compiler.errors import DocumentError, ReadBackError, VerificationError, spec_error
 from recipe_compiler.pipeline import compile_build, write_module
 from recipe_compiler.report.refuted import mark_refuted
 from recipe_compiler.run.atomic_write import write_whole
@@ -121,7 +121,7 @@ def _demand_own(path: Path, made: Mapping[Path, tuple[str, str]], file: str, of_
         if of_first != of_build and (other == path or same_file(other, path)):
             problem = f"found the name of the build in {first}, expected another: {path} is one module"
             hint = "rename one of them, or compile them by two commands, each into a folder of its own (-o)"
-            raise SpecError([Fault(Place(file), "name", problem, hint)])
+            raise spec_error(file, "name", problem, hint)
 
 
 def _demand_emitted(path: Path) -> None:
@@ -133,7 +133,7 @@ def _demand_emitted(path: Path) -> None:
     if top and MADE_BY.encode() not in top:
         problem = "found a file that this compiler did not write, expected an emitted module or none"
         hint = "move it away, give the build another name, or name another folder with -o"
-        raise SpecError([Fault(Place(str(path)), "-o", problem, hint)])
+        raise spec_error(path, "-o", problem, hint)
 
 
 def _compare(module: Module, folder: Path) -> ExitCode:
@@ -179,7 +179,7 @@ def _digests(path: Path) -> Mapping[str, object]:
         found = None
     if not isinstance(found, dict):
         problem = "found no JSON object, expected the SHA-256 of each module by its name"
-        raise SpecError([Fault(Place(str(path)), "--check", problem)])
+        raise spec_error(path, "--check", problem)
     return found
 
 

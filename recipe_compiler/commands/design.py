@@ -23,7 +23,7 @@ from recipe_compiler.commands.made_build import make_build
 from recipe_compiler.commands.outputs import demand_folder
 from recipe_compiler.commands.run_json import refusals_said, say_json
 from recipe_compiler.display import say, show_rows
-from recipe_compiler.errors import DocumentError, Fault, Place, SpecError
+from recipe_compiler.errors import DocumentError, spec_error
 from recipe_compiler.plots.panels import demand_matplotlib
 from recipe_compiler.plots.pictures import Pictures
 from recipe_compiler.run.progress import Stages
@@ -50,7 +50,7 @@ def design_target(
     with refusals_said(target, as_json=as_json), Stages().said(quiet=as_json) as stages:
         stages("reading the documents")
         if not isinstance(load_named(target), Target):
-            raise _fault(target, "found no target, expected one: `recipe design TARGET [SAMPLER...]`")
+            raise spec_error(target, "document", "found no target, expected one: `recipe design TARGET [SAMPLER...]`")
         if plots is not None:
             demand_matplotlib()
             demand_folder(plots, "--plots", ())
@@ -100,7 +100,9 @@ def _candidates(samplers: Sequence[str]) -> Iterator[tuple[str, Dynamics | Build
     for name in samplers or names("dynamics"):
         document: Document = load_named(name)
         if not isinstance(document, Dynamics | Build):
-            raise _fault(name, f"found a {type(document).__name__.lower()}, expected dynamics or a build")
+            raise spec_error(
+                name, "document", f"found a {type(document).__name__.lower()}, expected dynamics or a build"
+            )
         if samplers or (isinstance(document, Dynamics) and is_for_any_target(document)):
             yield name, document
 
@@ -115,7 +117,9 @@ def _build(name: str, document: Dynamics | Build, target: str, given: BuildArgum
         return make_build([name, target], given, quiet=True)
     asked = load(target)
     if not isinstance(asked, Target) or document.target.name != asked.name:
-        raise _fault(name, f"found a build of {document.target.name}, expected one of the target {target}")
+        raise spec_error(
+            name, "document", f"found a build of {document.target.name}, expected one of the target {target}"
+        )
     return document
 
 
@@ -146,7 +150,3 @@ def _plain(one: Design) -> dict[str, object]:
         "steps_per_effective_draw": one.steps,
         "sds_off": one.bias, "by": one.by, "why_not": one.why_not,
     }  # fmt: skip
-
-
-def _fault(where: str, problem: str) -> SpecError:
-    return SpecError([Fault(Place(where), "document", problem)])

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from recipe_compiler import limits
-from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, SpecError
+from recipe_compiler.errors import DocumentError, Fault, ModelError, Place, spec_error
 from recipe_compiler.report.found_q import with_proved_q
 from recipe_compiler.spec.load import load
 from recipe_compiler.spec.model import Build, Document
@@ -30,7 +30,7 @@ def load_named(file: str) -> Document:
     (found,) = run_all(Work(partial(_jobs, *asked), 1), SECONDS, SECONDS)
     if isinstance(found, Unfinished):
         problem = f"reading it did not end ({found.reason}), expected a document that is read with {LIMITS}"
-        raise SpecError([Fault(Place(asked[0]), "document", problem)])
+        raise spec_error(asked[0], "document", problem)
     if isinstance(found, tuple):
         error, faults = found
         raise error(faults)

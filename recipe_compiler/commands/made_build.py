@@ -22,7 +22,7 @@ from recipe_compiler.commands.arguments import BuildArguments
 from recipe_compiler.commands.documents import load_named
 from recipe_compiler.commands.outputs import demand_file
 from recipe_compiler.display import say
-from recipe_compiler.errors import DataError, Fault, Place, SpecError, nearest
+from recipe_compiler.errors import DataError, Fault, Place, nearest, spec_error
 from recipe_compiler.formula.declaration import Declarations, Function, Parameter
 from recipe_compiler.formula.shapes import HALF_LINE, SCALAR, Kind
 from recipe_compiler.formula.show import text as formula_text
@@ -68,7 +68,7 @@ def make_build(
     dynamics, *others = (load_named(file) for file in files)
     if not isinstance(dynamics, Dynamics) or not all(isinstance(other, Target) for other in others):
         found = f"{type(dynamics).__name__.lower()}{''.join(f' and {_with_article(other)}' for other in others)}"
-        raise _fault(" ".join(files), "document", f"found {found}, expected dynamics and a target, in this order")
+        raise spec_error(" ".join(files), "document", f"found {found}, expected dynamics and a target, in this order")
     target = next((other for other in others if isinstance(other, Target)), None)
     folder = _folder_of(given, dynamics, *others)
     named = {} if target is None else {"target": _path(files[1], target, folder)}
@@ -92,7 +92,7 @@ def _folder_of(given: BuildArguments, *documents: Document) -> Path:
         return Path()
     demand_file(given.save, "--save", [file for document in documents for file in files_of(document)])
     if given.save.exists():
-        raise _fault(str(given.save), "--save", "found a file of that name, expected a name that is free")
+        raise spec_error(str(given.save), "--save", "found a file of that name, expected a name that is free")
     return given.save.parent
 
 
@@ -125,20 +125,20 @@ def read_candidates(file: str, own: Target | Entries, given: BuildArguments) -> 
         folder, named, own_file = Path(file).parent, str(own["target"]), file
         target = load_named(str(shipped(named, ("target",)) or folder / named))
         if not isinstance(target, Target):
-            raise _fault(file, "target", f"found {_with_article(target)}, expected a target")
+            raise spec_error(file, "target", f"found {_with_article(target)}, expected a target")
         _folder_of(given, target)
 
     def made(one: Candidate) -> Build:
         dynamics = load(one.dynamics)
         if not isinstance(dynamics, Dynamics):
-            raise _fault(one.dynamics, "document", "found a file of that name, expected dynamics that ship")
+            raise spec_error(one.dynamics, "document", "found a file of that name, expected dynamics that ship")
         base = {**_named_by(dynamics, target), "variant": one.variant, **deepcopy(own), "dynamics": one.dynamics}
         stated = _stated(base, dynamics, target, given, folder)
         eps = stated.setdefault("run", {}).setdefault("step_size", "auto")
         if "scheme" in stated or eps != "auto":
             entry = "scheme" if "scheme" in stated else "step_size"
             problem = f"found `{entry}` without dynamics, expected none: it is chosen with them"
-            raise _fault(file, entry, problem, "name the dynamics too: `recipe run sghmc TARGET`")
+            raise spec_error(file, entry, problem, "name the dynamics too: `recipe run sghmc TARGET`")
         _complete(stated, dynamics)
         longest = name_of_length(target, dynamics)
         return _read(stated | {"scheme": one.scheme(target, longest)}, folder, given, file, own_file)
@@ -186,7 +186,7 @@ def _stated(
     fields = [datum.name for datum in theirs.data]
     if fields and given.data is None and "data" not in entries:
         problem = f"found no data, expected columns for {', '.join(fields)}"
-        raise _fault(
+        raise spec_error(
             _files_of(entries), "data", problem, "add `--data FILE.csv`, a table with a column for each of them"
         )
     if target is not None and (given.data is not None or "data" in entries):
@@ -205,7 +205,7 @@ def _settle(entries: Entries, dynamics: Declarations, target: Declarations, text
     """Put `NAME=VALUE` where a build has it: a value, a binding, a size, or the entry that a dotted name leads to."""
     name, equals, written = (part.strip() for part in text.partition("="))
     if not equals or not name or not written:
-        raise _fault("--set", shown(text), f"found `{shown(text)}`, expected NAME=VALUE", "--set A=2")
+        raise spec_error("--set", shown(text), f"found `{shown(text)}`, expected NAME=VALUE", "--set A=2")
     root = read_yaml(f"value: {written}\n".encode(), f"--set {name}")
     value = plain(next(node for _, node in root.entries))
     path = name.split(".")
@@ -215,7 +215,7 @@ def _settle(entries: Entries, dynamics: Declarations, target: Declarations, text
     for key in path[:-1]:
         inner = inner.setdefault(key, {})
         if not isinstance(inner, dict):
-            raise _fault("--set", name, f"found `{key}`, which is one value, expected a section")
+            raise spec_error("--set", name, f"found `{key}`, which is one value, expected a section")
     inner[path[-1]] = value
 
 
@@ -232,7 +232,7 @@ def _place(name: str, value: object, dynamics: Declarations, target: Declaration
     if name not in places:
         hint = nearest(name, tuple(places)) or f"there are {', '.join(places)}"
         expected = "expected a parameter, a function, a size, or an entry of a build such as `run.draws`"
-        raise _fault("--set", name, f"found `{name}`, {expected}", hint)
+        raise spec_error("--set", name, f"found `{name}`, {expected}", hint)
     return places[name]
 
 
@@ -246,7 +246,7 @@ def _is_value(value: object, parameter: Parameter) -> bool:
 def _data(target: Target, file: str | None, given: object, folder: Path) -> Entries:
     """Return the data section: fields by columns of their names, the one matrix that is left by those left over."""
     if not isinstance(given, dict):
-        raise _fault("--set", "data", "found one value, expected a section", "--set data.x=[a, b]")
+        raise spec_error("--set", "data", "found one value, expected a section", "--set data.x=[a, b]")
     entries: Entries = dict(given)
     if file is None:
         return entries
@@ -255,7 +255,7 @@ def _data(target: Target, file: str | None, given: object, folder: Path) -> Entr
     try:
         columns = columns_of(path)
     except DataError as error:
-        raise _fault(file, "--data", f"found no table that can be read, expected one: {error}") from None
+        raise spec_error(file, "--data", f"found no table that can be read, expected one: {error}") from None
     fields = target.declarations.data
     for datum in fields:
         if datum.name in columns and datum.name not in entries:
@@ -271,7 +271,7 @@ def _data(target: Target, file: str | None, given: object, folder: Path) -> Entr
         example = "NAME" if left[0].shape.cols is None else "[A, B]"
         hint = f"{nearest(left[0].name, columns)} --set data.{left[0].name}={example}".strip()
         split = any(mark in "".join(columns) for mark in ";\t")
-        raise _fault(file, "--data", problem, "save it with commas between columns" if split else hint)
+        raise spec_error(file, "--data", problem, "save it with commas between columns" if split else hint)
     return {"file": entries.pop("file"), **{datum.name: entries.pop(datum.name) for datum in fields}, **entries}
 
 
@@ -376,7 +376,3 @@ def _where_stated(fault: Fault, file: str, settings: Sequence[str], files: str) 
 def _with_article(document: Document) -> str:
     kind = type(document).__name__.lower()
     return kind if kind == "dynamics" else f"a {kind}"
-
-
-def _fault(where: str, entry: str, problem: str, hint: str = "") -> SpecError:
-    return SpecError([Fault(Place(where), entry, problem, hint)])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.display import say
-from recipe_compiler.errors import Fault, Place, SpecError, nearest
+from recipe_compiler.errors import nearest, spec_error
 from recipe_compiler.run.atomic_write import write_whole
 from recipe_compiler.spec.catalogue import FOLDERS, names, shipped
 from recipe_compiler.spec.fields import name_problem, shown
@@ -27,7 +27,7 @@ def write_new(name: str, kind: str | None, origin: str | None) -> ExitCode:
         origin: the shipped document that is copied; None: a commented one to start from.
     """
     if (problem := name_problem(name)) is not None:
-        raise SpecError([Fault(Place("recipe new"), "NAME", problem[0], problem[1])])
+        raise spec_error("recipe new", "NAME", problem[0], problem[1])
     text = _starting(kind or "dynamics", name) if origin is None else _copy(origin, kind, name)
     path = Path(f"{name}.yaml")
     try:
@@ -35,7 +35,7 @@ def write_new(name: str, kind: str | None, origin: str | None) -> ExitCode:
     except FileExistsError:
         problem = f"found {no_file(path) or 'a file'} of that name, expected a name that is free"
         hint = f"`recipe check {path}` decides the existing file; give `recipe new` another name"
-        raise SpecError([Fault(Place(str(path)), "NAME", problem, hint)]) from None
+        raise spec_error(path, "NAME", problem, hint) from None
     try:
         write_whole(path, text.encode())
     except BaseException:  # an interrupt too: the name that was taken is free again
@@ -58,6 +58,6 @@ def _copy(origin: str, kind: str | None, name: str) -> str:
         what = "document" if kind is None else kind
         problem = f"found `{shown(origin)}`, expected the name of a {what} that ships"
         hint = nearest(origin, tuple(known for one in kinds for known in names(one))) or "`recipe list` has them"
-        raise SpecError([Fault(Place("recipe new"), "--from", problem, hint)])
+        raise spec_error("recipe new", "--from", problem, hint)
     text = _ELSEWHERE.sub(r"\1", path.read_text(encoding="utf-8"))
     return f"# A copy of {origin}, as it ships.\n{_NAME.sub(f'name: {name}', text, count=1)}"

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.errors import spec_error
 from recipe_compiler.spec.files import no_file, same_file
 
 STREAMS = ("-", "/dev/stdin", "/dev/stdout", "/dev/stderr")
@@ -78,4 +78,4 @@ def _streams() -> Iterator[os.stat_result]:
 
 
 def _refuse(path: Path, option: str, problem: str, hint: str = "") -> NoReturn:
-    raise SpecError([Fault(Place(str(path)), option, problem, hint)])
+    raise spec_error(path, option, problem, hint)

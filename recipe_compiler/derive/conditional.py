@@ -6,7 +6,7 @@ all i and j. For a discrete block, differences of U - E between its values repla
 """
 
 from recipe_compiler.derive.discrete import increment_count, reduce_one_hot, substitute_category, unify_logarithms
-from recipe_compiler.derive.law_energies import block_symbol, counted, energy, precision
+from recipe_compiler.derive.law_energies import counted, energy, precision
 from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -80,7 +80,7 @@ def residual(U: Tensor, law: Law, block: Block, declarations: Declarations) -> T
     if law.name == "N" and block.shape != SCALAR:
         m, cov = law.arguments
         P = precision(cov)
-        linear = convert(build.matmul(P, block_symbol(block), block.shape), declarations, *slots)
+        linear = convert(build.matmul(P, block.symbol, block.shape), declarations, *slots)
         own = c.subtract(linear, convert(apply_precision(m, cov, P, declarations), declarations, *slots))
     else:
         own = c.diff(convert(energy(law, block), declarations), Coordinate(block.name, slots))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.density_terms import in_arguments
-from recipe_compiler.formula.expression import Apply, Filled, Formula, Role, Symbol
+from recipe_compiler.formula.expression import Apply, Filled, Formula
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.spec.laws import families_of
 from recipe_compiler.spec.model import Law
@@ -90,11 +90,6 @@ def counted(law: Law, block: Block) -> Counted:
     return Counted(_sum_entries(base), above, below)
 
 
-def block_symbol(block: Block) -> Symbol:
-    """Return the formula that is the symbol of a block."""
-    return Symbol(block.name, block.shape, Role.BLOCK)
-
-
 def precision(cov: Formula) -> Formula:
     """Return inv(cov) of a covariance, n x n or a scalar, as a formula; P itself where it is written `inv(P)`."""
     match cov:
@@ -121,7 +116,7 @@ def _read_law_text(text: str, law: Law, block: Block) -> Formula:
     named = dict(zip(families_of(block)[law.name].arguments, law.arguments, strict=True))
     if law.name == "N":
         named["P"] = precision(named["cov"])
-    return in_arguments(text, {"x": block_symbol(block), **named})
+    return in_arguments(text, {"x": block.symbol, **named})
 
 
 def _sum_entries(x: Formula) -> Formula:

@@ -6,7 +6,7 @@ Sums print as sums and differences, negative powers as quotients, rational numbe
 import re
 from fractions import Fraction
 
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import model_error
 from recipe_compiler.formula import elementwise
 from recipe_compiler.program.loops import Call, Constant, Kronecker, Literal, Plus, Raise, Ref, Scalar, Times, Unsigned
 
@@ -90,7 +90,7 @@ def _function(fn: str) -> str:
     if fn not in FUNCTIONS:
         known = ", ".join(sorted(FUNCTIONS))
         problem = f"found {fn} in what a step has to compute, expected one of {known}"
-        raise ModelError([Fault(Place(""), fn, problem, "state the target or the dynamics without it")])
+        raise model_error(fn, problem, "state the target or the dynamics without it")
     return FUNCTIONS[fn]
 
 
@@ -102,7 +102,7 @@ def _number(number: Fraction) -> tuple[str, int]:
 def _magnitude(number: Fraction) -> tuple[str, int]:
     if number and not Fraction(LEAST) <= number <= Fraction(MOST):
         problem = f"found a constant of about 1e{_exponent(number)}, expected one between {LEAST} and {MOST}"
-        raise ModelError([Fault(Place(""), "constant", problem, "measure in other units")])
+        raise model_error("constant", problem, "measure in other units")
     if number.denominator == 1:
         return f"{number.numerator}.0" if number.numerator < 10**15 else repr(float(number)), ATOM
     decimal = repr(float(number))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from recipe_compiler.errors import Fault, Place, SpecError, nearest
+from recipe_compiler.errors import Fault, SpecError, nearest, spec_error
 from recipe_compiler.formula.context import Scope
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import SCALAR
@@ -106,7 +106,7 @@ def find_experiment(name: str) -> Path:
         return found
     problem = f"found no file `{shown(name)}`, and no experiment that ships under that name; expected one of them"
     hint = nearest(name, names("experiment")) or f"there are {', '.join(names('experiment'))}"
-    raise SpecError([Fault(Place(name), "document", problem, hint)])
+    raise spec_error(name, "document", problem, hint)
 
 
 def title_of(path: Path) -> str:

@@ -124,7 +124,7 @@ def _energy_gradients(dynamics: Dynamics, col: Block) -> Iterator[Formula]:
 
 def _apply_derivative(fn: str, formula: Formula, by: Block, row: Block) -> Formula:
     """Return the formula fn(formula, block), shaped as a column of the row block."""
-    return ex.Apply(fn, (formula, ex.Symbol(by.name, by.shape, Role.BLOCK)), row.shape)
+    return ex.Apply(fn, (formula, by.symbol), row.shape)
 
 
 def _may_depend_on(formula: Formula, block: str) -> bool:

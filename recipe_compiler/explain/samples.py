@@ -13,7 +13,7 @@ from recipe_compiler.explain.changes import ENERGY, Change, prove_change
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import depends_on_state, nodes
 from recipe_compiler.formula.declaration import Function
-from recipe_compiler.formula.expression import Formula, Role
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind
 from recipe_compiler.formula.show import text
 from recipe_compiler.spec.model import Dynamics
@@ -152,7 +152,7 @@ def added_terms(dynamics: Dynamics) -> tuple[Formula, ...]:
     fields = [function for function in declarations.functions if _is_declared_positive(function)]
     found += [one for field in fields for one in _logarithms(field.value)]
     for block in declarations.blocks:
-        symbol = ex.Symbol(block.name, block.shape, Role.BLOCK)
+        symbol = block.symbol
         if block.domain.name is DomainName.POSITIVE:
             log = ex.Apply("log", (symbol,), block.shape)
             found.append(ex.Apply("sum", (log,), SCALAR) if block.shape.sizes else log)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from recipe_compiler.formula.constraints import Constraint, sampled_shape
-from recipe_compiler.formula.expression import Compare, Formula, FunctionAt
+from recipe_compiler.formula.expression import Compare, Formula, FunctionAt, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName, Kind, Shape, Size
 
 
@@ -31,6 +31,11 @@ class Block:
     """The set in which every entry lies, also for a block that lies in a constrained set as a whole."""
     constraint: Constraint | None = None
     """The set that a block of a target lies in as a whole; it is sampled in other variables then."""
+
+    @property
+    def symbol(self) -> Symbol:
+        """The block in a formula."""
+        return Symbol(self.name, self.shape, Role.BLOCK)
 
     @property
     def sampled(self) -> "Block":

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from recipe_compiler.errors import CompilerError, Fault, ModelError, Place
+from recipe_compiler.errors import CompilerError, ModelError, model_error
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import nodes, parts
 from recipe_compiler.formula.context import product_size
@@ -143,4 +143,4 @@ def _named_in_update(
 
 
 def _refused(replacements: Mapping[str, Formula], problem: str, hint: str) -> ModelError:
-    return ModelError([Fault(Place(""), "bind." + ", ".join(replacements), problem, hint)])
+    return model_error("bind." + ", ".join(replacements), problem, hint)

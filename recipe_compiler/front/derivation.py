@@ -20,7 +20,7 @@ from recipe_compiler.derive.show import (
     vector_latex,
     vector_text,
 )
-from recipe_compiler.errors import Fault, ModelError, Place, shown
+from recipe_compiler.errors import model_error, shown
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import SCALAR, Sizes
 from recipe_compiler.spec.model import Dynamics
@@ -82,17 +82,17 @@ def symbols_of(dynamics: Dynamics, sizes: Mapping[str, object]) -> Symbols:
     if sizes.keys() != least.keys():
         hint = f"write to_sympy({', '.join(f'{name}=2' for name in least)})"
         problem = f"found {given}, expected a number for each of {', '.join(least) or 'none'}"
-        raise ModelError([Fault(Place(""), "to_sympy", problem, hint)])
+        raise model_error("to_sympy", problem, hint)
     known = {name: size for name, size in sizes.items() if type(size) is int and size >= least[name]}
     if len(known) < len(sizes):
         expected = ", ".join(f"{name} >= {size}" for name, size in least.items())
-        raise ModelError([Fault(Place(""), "to_sympy", f"found {given}, expected whole numbers, {expected}")])
+        raise model_error("to_sympy", f"found {given}, expected whole numbers, {expected}")
     found = Symbols(declared, known, make_leaf(declared, known))
     count = sum(found.length(block) for block in declared.blocks)
     if count > MOST_COORDINATES:
         problem = f"found {shown(count)} coordinates ({given}), expected {MOST_COORDINATES} at most"
         hint = "every entry is written out: choose smaller sizes; emitted code has no such limit"
-        raise ModelError([Fault(Place(""), "to_sympy", problem, hint)])
+        raise model_error("to_sympy", problem, hint)
     return found
 
 

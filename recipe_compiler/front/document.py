@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.latex import latex_name
 from recipe_compiler.formula.show import latex
 from recipe_compiler.spec import model
@@ -47,7 +47,7 @@ def _potential(target: Target) -> Iterator[str]:
         yield f"U &= -({_as_stated(target, 'log_prior', target.log_prior)})"
     slopes = {} if target.stages is None else dict(target.stages.slopes)
     for state in target.recursion:
-        name = latex(Symbol(state.block.name, state.block.shape, Role.BLOCK))
+        name = latex(state.block.symbol)
         if target.stages is not None and state.block.name in slopes:
             of_time, slope = rf"\frac{{d {name}}}{{d {latex_name(target.stages.time)}}}", slopes[state.block.name]
             yield rf"{of_time} &= {latex(slope)}, \quad \text{{first }} {latex(state.start)}"

@@ -12,7 +12,7 @@ from math import prod
 
 from recipe_compiler import limits
 from recipe_compiler.algebra.scalars.symbols import extent
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import ModelError, model_error
 from recipe_compiler.formula import build as make
 from recipe_compiler.formula.declaration import Block, Parameter
 from recipe_compiler.formula.expression import Entry, Explicit, Formula, Number, Role, Symbol
@@ -314,7 +314,7 @@ def _write_potential(target: Target, block: Block, plan: _Plan) -> Formula:
     """
     places = express_blocks(block, target.declarations.blocks, limits.STEP)
     if places is None:
-        raise ModelError([Fault(Place(""), "U", f"its blocks are not {block.name}, one after the other")])
+        raise model_error("U", f"its blocks are not {block.name}, one after the other")
     if target.potential is not None:
         return substitute(target.potential, places)
     terms = [] if target.log_prior is None else [substitute(target.log_prior, places)]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from recipe_compiler.errors import Fault, ModelError, Place, nearest
+from recipe_compiler.errors import Place, model_error, nearest
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import MINUS_ONE, apply, depends_on_state, matmul, multiply, nodes, power
 from recipe_compiler.formula.declaration import Block, Function, Parameter
@@ -214,7 +214,7 @@ def _bind_derivative(name: str, dynamics: Dynamics) -> BoundName | None:
         if len(function.of) != 1:
             continue
         block = next(block for block in dynamics.declarations.blocks if block.name == function.of[0])
-        by = Symbol(block.name, block.shape, Role.BLOCK)
+        by = block.symbol
         square = Shape(block.shape.rows, block.shape.rows)
         if name == f"div_{f}" and function.shape == square and block.shape.sizes:
             return _bind_formula(name, apply("div", [function.value, by], block.shape), dynamics)
@@ -237,7 +237,7 @@ def _bind_by_map(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str,
     if draw is not None:
         blocks = ", ".join(block.name for block in declarations.blocks)
         problem = f"found `{what}`, expected normal(BLOCK) with a block of the state ({blocks})"
-        raise ModelError([Fault(Place(""), f"--map {name}", problem)])
+        raise model_error(f"--map {name}", problem)
     if declarations.find(what) is None:
         special = {"eps": "eps", "rng": "generator", STATE: STATE}.get(what)
         if special is not None:
@@ -250,7 +250,7 @@ def _bind_by_map(name: str, what: str, dynamics: Dynamics, numbers: Mapping[str,
     )
     if any(isinstance(node, Normal | Next | GradTilde) for node in nodes(formula)):
         problem = f"found `{what}`, expected a formula of the state, parameters and eps, or normal(BLOCK) for a draw"
-        raise ModelError([Fault(Place(""), entry, problem)])
+        raise model_error(entry, problem)
     item = declarations.find(formula.name) if isinstance(formula, Symbol) else None
     if isinstance(item, Block):
         return BoundName(name, "formula", formula, (), item)
@@ -297,7 +297,7 @@ def _bind_global(name: str, mapped: dict[str, str], dynamics: Dynamics, numbers:
     )
     if found is None or found.kind != "formula" or found.block is not None:
         expected = "expected a parameter, a function or a formula: the state and draws are arguments"
-        raise ModelError([Fault(Place(""), f"--map {name}", f"found `{mapped.get(name, name)}`, {expected}")])
+        raise model_error(f"--map {name}", f"found `{mapped.get(name, name)}`, {expected}")
     return found
 
 

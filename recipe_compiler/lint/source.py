@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from recipe_compiler.errors import Fault, ModelError, Place, SpecError, nearest
+from recipe_compiler.errors import Fault, ModelError, Place, SpecError, nearest, spec_error
 from recipe_compiler.spec.yaml_reader import MAX_BYTES
 
 
@@ -55,9 +55,7 @@ def read_source(where: str) -> Source:
     path, _, step = where.rpartition(":")
     if not path.endswith(".py") or not step:
         hint = "write for example sampler.py:step"
-        raise SpecError(
-            [Fault(Place(where), "step", "found no function of a Python file, expected FILE.py:NAME", hint)]
-        )
+        raise spec_error(where, "step", "found no function of a Python file, expected FILE.py:NAME", hint)
     text = _read_text(Path(path))
     try:
         tree = ast.parse(text, path)
@@ -69,7 +67,7 @@ def read_source(where: str) -> Source:
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if step not in functions:
         problem = f"found no `def {step}` on the top level, expected one; there are {', '.join(functions) or 'none'}"
-        raise SpecError([Fault(Place(path), step, problem, nearest(step, tuple(functions)))])
+        raise spec_error(path, step, problem, nearest(step, tuple(functions)))
     node = functions[step]
     return Source(
         str(Path(path).resolve()),
@@ -87,13 +85,13 @@ def read_source(where: str) -> Source:
 
 def _read_text(path: Path) -> str:
     if not os.path.isfile(path):
-        raise SpecError([Fault(Place(str(path)), "step", "found no such file, expected a Python file")])
+        raise spec_error(path, "step", "found no such file, expected a Python file")
     if path.stat().st_size > MAX_BYTES:
-        raise SpecError([Fault(Place(str(path)), "step", f"found more than {MAX_BYTES} bytes, expected fewer")])
+        raise spec_error(path, "step", f"found more than {MAX_BYTES} bytes, expected fewer")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise SpecError([Fault(Place(str(path)), "step", "found bytes that are no UTF-8, expected text")]) from None
+        raise spec_error(path, "step", "found bytes that are no UTF-8, expected text") from None
 
 
 def _refuse_emitted(tree: ast.Module, path: str) -> None:

@@ -7,7 +7,7 @@ product of them, is not of this form, and has no such estimate.
 from dataclasses import dataclass
 
 from recipe_compiler.program.definition import DATUM
-from recipe_compiler.tensor.atoms import ONE, everywhere, moved, slots
+from recipe_compiler.tensor.atoms import ONE, everywhere, moved_factors, slots
 from recipe_compiler.tensor.terms import Atom, Component, Index, Tensor, Term
 
 
@@ -38,7 +38,7 @@ def by_datum(tensor: Tensor, fields: frozenset[str]) -> ByDatum | None:
         if n is None:
             return None
         index = Index(n.size, DATUM)
-        factors = tuple((moved(atom, {n: index}), exponent) for atom, exponent in term.factors)
+        factors = moved_factors(term.factors, {n: index})
         data.append(Term(term.coefficient, factors))
     free = tensor.free if index is None else (*tensor.free, index)
     return ByDatum(Tensor(tensor.free, fixed), Tensor(free, tuple(data)))

@@ -14,7 +14,7 @@ from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.shapes import Size
 from recipe_compiler.program.combine import unsupported
 from recipe_compiler.program.definition import POSITION
-from recipe_compiler.tensor.atoms import ONE, everywhere, moved
+from recipe_compiler.tensor.atoms import ONE, everywhere, moved_factors
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.terms import Applied, Atom, Base, Component, Delta, Index, Slot, Tensor, Term
 
@@ -95,7 +95,7 @@ def scattered(term: Term, own: tuple[Index, ...]) -> Scattered:
         else:
             places[pair[0]] = pair[1]
     at = tuple((index, places[index]) for index in own if index in places)
-    rest = tuple((moved(atom, places), exponent) for atom, exponent in factors)
+    rest = moved_factors(factors, places)
     return Scattered(tuple((i, p) for i, p in at if isinstance(p, Index)), replace(term, factors=rest))
 
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 from itertools import permutations
 
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.tensor.atoms import ONE, Factor, indices, moved
+from recipe_compiler.tensor.atoms import ONE, Factor, indices, moved, moved_factors
 from recipe_compiler.tensor.rules import Rules
 from recipe_compiler.tensor.signs import factor_is_nonnegative, is_nonnegative
 from recipe_compiler.tensor.terms import Atom, Component, Delta, Index, Slot, Tensor, Term
@@ -194,7 +194,7 @@ class Gram:
         if len(rest) == len(term.factors):
             return None
         turned: dict[Index, Slot] = {self._col: self._row}
-        return Term(term.coefficient, tuple((moved(atom, turned), power) for atom, power in rest))
+        return Term(term.coefficient, moved_factors(rest, turned))
 
     def _product(self, term: Term) -> GramTerm | None:
         cut = self._at_constants(term)
@@ -228,7 +228,7 @@ class Gram:
         if not self._same(left, right, turned, (self._row, first)):
             return None
         own: dict[Index, Slot] = {first: Index(first.size, "i"), last: Index(first.size, "j")}
-        inner = tuple((moved(atom, own), power) for atom, power in fixed)
+        inner = moved_factors(fixed, own)
         return _Cut(scale, left, first, inner, first.size)
 
     def _at_index(self, term: Term) -> _Cut | None:

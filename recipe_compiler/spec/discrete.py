@@ -94,7 +94,7 @@ def ends_of_all(declarations: Declarations) -> tuple[Compare, ...]:
     for block in discrete_blocks(declarations):
         n = largest(block, declarations)
         if n is not None:
-            left = add((n, negate(Symbol(block.name, block.shape, Role.BLOCK))), block.shape)
+            left = add((n, negate(block.symbol)), block.shape)
             found.append(Compare(">=", left, Filled(0, block.shape) if block.shape.sizes else ZERO, block.shape))
     return tuple(found)
 

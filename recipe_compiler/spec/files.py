@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recipe_compiler.errors import Fault, Place, SpecError
+from recipe_compiler.errors import spec_error
 from recipe_compiler.spec.model import Build, Claims, Document, Dynamics, Image, Scheme, Source, Target
 from recipe_compiler.spec.places import ORDERED
 from recipe_compiler.spec.yaml_reader import MAX_BYTES
@@ -38,12 +38,12 @@ def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file, at most one more than a document may have. Raises SpecError."""
     try:
         if what := no_file(path):
-            raise SpecError([Fault(Place(str(path)), "document", f"found {what}, expected a file")])
+            raise spec_error(path, "document", f"found {what}, expected a file")
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise SpecError([Fault(Place(str(path)), "document", f"found no file that can be read: {reason}")]) from None
+        raise spec_error(path, "document", f"found no file that can be read: {reason}") from None
 
 
 def same_file(one: Path, other: Path) -> bool:

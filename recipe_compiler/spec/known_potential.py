@@ -17,7 +17,7 @@ from recipe_compiler import limits
 from recipe_compiler.algebra.structure.definedness import Demand, obligations
 from recipe_compiler.formula.build import add, negate, nodes
 from recipe_compiler.formula.declaration import Block, by_name
-from recipe_compiler.formula.expression import Apply, Entry, Explicit, Formula, Number, Role, Symbol
+from recipe_compiler.formula.expression import Apply, Entry, Explicit, Formula, Number
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.rebuild import is_zero
 from recipe_compiler.formula.shapes import Shape
@@ -148,7 +148,7 @@ def state_potential(build: Build, bound: Dynamics) -> Formula | None:
 
 def express_blocks(block: Block, parts: tuple[Block, ...], most: int = limits.COORDINATES) -> dict[str, Formula] | None:
     """Return the blocks of a target as formulas of the dynamics' block that they make up; None where none is known."""
-    whole = Symbol(block.name, block.shape, Role.BLOCK)
+    whole = block.symbol
     if len(parts) == 1 and parts[0].shape == block.shape:
         return {parts[0].name: whole}
     if any(isinstance(size, str) for part in parts for size in part.shape.sizes):

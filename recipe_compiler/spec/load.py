@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from recipe_compiler.errors import Fault, Place, SpecError, nearest
+from recipe_compiler.errors import Fault, SpecError, nearest, spec_error
 from recipe_compiler.spec.build_parts import Around, Stated, Unread
 from recipe_compiler.spec.catalogue import every_name, is_plain, shipped
 from recipe_compiler.spec.fields import shown
@@ -37,7 +37,7 @@ def load(path: str | PathLike[str], name: str | None = None) -> Document:
         file = _named(Path(path))
     except TypeError:
         problem = f"found an object of class {type(path).__name__}, expected a path, or the name of what ships"
-        raise SpecError([Fault(Place("python"), "document", problem)]) from None
+        raise spec_error("python", "document", problem) from None
     return load_python(file, name) if file.suffix == ".py" else _load_yaml(file, _read_build)
 
 
@@ -49,7 +49,7 @@ def _named(path: Path) -> Path:
     if (found := shipped(name)) is not None:
         return found
     problem = f"found no file `{shown(name)}`, and no document that ships under that name; expected one of them"
-    raise SpecError([Fault(Place(name), "document", problem, nearest(name, every_name()) or "`recipe list` has them")])
+    raise spec_error(name, "document", problem, nearest(name, every_name()) or "`recipe list` has them")
 
 
 def _load_yaml(path: Path, of_build: Callable[[Mapping, str], Found]) -> Stated | Found:

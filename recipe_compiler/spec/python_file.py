@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from recipe_compiler.errors import DocumentError, Fault, Place, SpecError, nearest
+from recipe_compiler.errors import DocumentError, Fault, Place, SpecError, nearest, spec_error
 from recipe_compiler.spec.model import Document, Dynamics
 
 
@@ -19,10 +19,10 @@ def load_python(path: Path, name: str | None) -> Document:
     file = str(path)
     if not os.path.isfile(path):
         what = "a folder, a pipe or a device" if os.path.exists(path) else "no such file"
-        raise SpecError([Fault(Place(file), "document", f"found {what}, expected a file")])
+        raise spec_error(file, "document", f"found {what}, expected a file")
     spec = importlib.util.spec_from_file_location(f"_recipe_spec_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise SpecError([Fault(Place(file), "document", "found a file that Python cannot import, expected one")])
+        raise spec_error(file, "document", "found a file that Python cannot import, expected one")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -42,7 +42,7 @@ def load_python(path: Path, name: str | None) -> Document:
     wanted = f"{what} called `{name}`" if name else "the name of one"
     hint = nearest(name, tuple(stated)) if name else f"write {path.name}:NAME"
     problem = f"found the {what} {', '.join(stated) or 'none'}, expected {wanted}"
-    raise SpecError([Fault(Place(file), name or "document", problem, hint)])
+    raise spec_error(file, name or "document", problem, hint)
 
 
 def _line_in(file: str) -> int:

@@ -9,7 +9,7 @@ from recipe_compiler.formula.constraints import Constraint
 from recipe_compiler.formula.declaration import Block, Declarations, Domain
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.elaborate import Scope
-from recipe_compiler.formula.expression import Formula, Role, Symbol
+from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
@@ -89,7 +89,7 @@ def _law(entry: Entry, of: Formula, known: Declarations, declared: Declarations,
         if others := [block for block in dependence(density).blocks if block != VALUE.name]:
             raise entry.refused(f"found `{others[0]}` in the density of {text(of)}, expected a function of it alone")
         return density
-    own = next((one for one in declared.blocks if of == Symbol(one.name, one.shape, Role.BLOCK)), None)
+    own = next((one for one in declared.blocks if of == one.symbol), None)
     law = read_law(entry, own or _block(name, of), Scope(replace(of_all_data(declared), blocks=(), functions=())))
     if FAMILIES[law.name].domains in (COUNTS, ONE_HOT):
         raise entry.refused(f"found {law.name}, a law of whole numbers, expected one that has a density")

@@ -116,26 +116,26 @@ class _Made:
     def states(self, begin: Formula) -> Iterator[RowState]:
         """Yield the states of solutions, the time of the row before, and that of a stage."""
         before, now = (Block(self._name(f"{self.time.name}_{word}"), SCALAR) for word in ("before", "stage"))
-        passed = add((self.time, negate(_symbol(before))), SCALAR)
+        passed = add((self.time, negate(before.symbol)), SCALAR)
         h = multiply(Number(F(1, self.stages.steps)), passed, SCALAR)
         stage = {block: replace(block, name=self._name(f"{block.name}_stage")) for block in self._read}
-        places = {block.name: _symbol(own) for block, own in stage.items()} | {self.time.name: _symbol(now)}
+        places = {block.name: own.symbol for block, own in stage.items()} | {self.time.name: now.symbol}
         for block, (start, slope) in self._read.items():
-            shape, z = block.shape, _symbol(block)
+            shape, z = block.shape, block.symbol
             total = replace(block, name=self._name(f"{block.name}_sum"))
             k = multiply(h, substitute(slope, places), shape)
             bk = multiply(self._b, k, shape)
-            rest = add((_symbol(total), negate(z)), shape)
+            rest = add((total.symbol, negate(z)), shape)
             entry = solved_entry(block.name)
             w = add((z, multiply(self._last, rest, shape), multiply(self._a, k, shape)), shape)
             yield RowState(
                 block, start, add((z, multiply(self._last, add((rest, bk), shape), shape)), shape), entry, staged=True
             )
             yield RowState(stage[block], start, w, entry, staged=True)
-            yield RowState(total, start, add((_symbol(total), bk), shape), entry, staged=True)
+            yield RowState(total, start, add((total.symbol, bk), shape), entry, staged=True)
         yield RowState(before, begin, self.time, TIMES)
         if any(self.time.name in dependence(slope).data for _, slope in self._read.values()):
-            later = add((_symbol(now), multiply(self._node, h, SCALAR)), SCALAR)
+            later = add((now.symbol, multiply(self._node, h, SCALAR)), SCALAR)
             yield RowState(now, begin, later, TIMES, staged=True)
 
     def _name(self, wanted: str) -> str:
@@ -143,7 +143,3 @@ class _Made:
             wanted += "_"
         self._taken.add(wanted)
         return wanted
-
-
-def _symbol(block: Block) -> Symbol:
-    return Symbol(block.name, block.shape, Role.BLOCK)

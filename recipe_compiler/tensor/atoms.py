@@ -102,13 +102,15 @@ def moved(atom: Atom, moves: Mapping[Index, Slot]) -> Atom:
             return atom
 
 
+def moved_factors(factors: Iterable[Factor], moves: Mapping[Index, Slot]) -> tuple[Factor, ...]:
+    """Return factors with free indices replaced, nothing reordered (see `moved`)."""
+    return tuple((moved(atom, moves), exponent) for atom, exponent in factors)
+
+
 def moved_tensor(tensor: Tensor, moves: Mapping[Index, Slot]) -> Tensor:
     """Return the tensor with free indices replaced, nothing reordered (see `moved`)."""
     places = dict.fromkeys(moves.get(index, index) for index in tensor.free)
-    terms = tuple(
-        Term(term.coefficient, tuple((moved(atom, moves), exponent) for atom, exponent in term.factors))
-        for term in tensor.terms
-    )
+    terms = tuple(Term(term.coefficient, moved_factors(term.factors, moves)) for term in tensor.terms)
     return Tensor(tuple(slot for slot in places if isinstance(slot, Index)), terms)
 
 

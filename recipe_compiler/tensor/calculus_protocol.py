@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Protocol
 
-from recipe_compiler.errors import Fault, ModelError, Place
+from recipe_compiler.errors import ModelError, model_error
 from recipe_compiler.tensor.rules import Rules
 from recipe_compiler.tensor.terms import Coordinate, Grid, Index, Slot, Tensor, Term
 
@@ -86,7 +86,7 @@ def constant(value: Fraction | int, free: Iterable[Index] = ()) -> Tensor:
 
 def meaningless(problem: str, hint: str = "") -> ModelError:
     """Return the ModelError of an expression that has no value, or that index notation cannot express."""
-    return ModelError([Fault(Place(""), "formula", problem, hint)])
+    return model_error("formula", problem, hint)
 
 
 def as_number(tensor: Tensor) -> Fraction | None:

@@ -1,6 +1,6 @@
 """The diagonal of a matrix that is diagonal by its form."""
 
-from recipe_compiler.tensor.atoms import moved
+from recipe_compiler.tensor.atoms import moved_factors
 from recipe_compiler.tensor.terms import Delta, Index, Slot, Tensor, Term
 
 
@@ -13,5 +13,5 @@ def diagonal(matrix: Tensor, row: Index, col: Index) -> Tensor | None:
         rest = tuple(factor for factor in term.factors if factor not in deltas)
         if len(rest) == len(term.factors):
             return None
-        terms.append(Term(term.coefficient, tuple((moved(atom, moves), power) for atom, power in rest)))
+        terms.append(Term(term.coefficient, moved_factors(rest, moves)))
     return Tensor((row,), tuple(terms))

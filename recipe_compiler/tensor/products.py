@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from recipe_compiler.formula.shapes import Size
-from recipe_compiler.tensor.atoms import ONE, Factor, height, indices, moved, nested
+from recipe_compiler.tensor.atoms import ONE, Factor, height, indices, moved, moved_factors, nested
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, meaningless
 from recipe_compiler.tensor.functions import combined
 from recipe_compiler.tensor.inverses import contracted, grid_sign
@@ -216,7 +216,7 @@ def _multiply_out(product: Product, tensors: Sequence[Tensor], labels: Labels) -
 def _multiply_by_term(product: Product, term: Term, free: Set[Index], labels: Labels) -> Product:
     """Return a product times a term, the term's bound indices relabelled."""
     moves = labels.fresh(indices(term.factors) - free)
-    factors = tuple((moved(atom, moves), exponent) for atom, exponent in term.factors) if moves else term.factors
+    factors = moved_factors(term.factors, moves) if moves else term.factors
     new = frozenset(index for index in moves.values() if isinstance(index, Index))
     return Product(product.coefficient * term.coefficient, (*product.factors, *factors), product.bound | new)
 

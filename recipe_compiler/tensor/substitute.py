@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from recipe_compiler.tensor.atoms import ONE, Factor, everywhere, indices, moved, nested
+from recipe_compiler.tensor.atoms import ONE, Factor, everywhere, indices, moved_factors, nested
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, constant
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import Applied, Atom, Base, Coordinate, Index, Slot, Tensor, Term
@@ -37,7 +37,7 @@ def unbound(term: Term, free: tuple[Index, ...]) -> tuple[tuple[Factor, ...], tu
     """Return the factors of a term with its bound indices relabelled, and these, over which the caller may sum."""
     bound = sorted_indices(indices(term.factors) - set(free))
     opened: dict[Index, Slot] = {index: Index(index.size, f"{index.label[:3]}.{index.label[4:]}") for index in bound}
-    factors = tuple((moved(atom, opened), exponent) for atom, exponent in term.factors) if opened else term.factors
+    factors = moved_factors(term.factors, opened) if opened else term.factors
     return factors, tuple(index for index in opened.values() if isinstance(index, Index))
 
 

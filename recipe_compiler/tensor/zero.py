@@ -10,7 +10,7 @@ from itertools import product
 from math import floor, prod
 
 from recipe_compiler import limits
-from recipe_compiler.tensor.atoms import ONE, indices, moved
+from recipe_compiler.tensor.atoms import ONE, indices, moved_factors
 from recipe_compiler.tensor.calculus_protocol import Arithmetic, as_number
 from recipe_compiler.tensor.order import sorted_indices
 from recipe_compiler.tensor.terms import Base, Index, Slot, Tensor, Term
@@ -106,5 +106,5 @@ def _write_out_sums(c: Arithmetic, term: Term, free: tuple[Index, ...]) -> Tenso
     terms: list[Term] = []
     for at in product(*ranges):
         moves: dict[Index, Slot] = dict(zip(bound, at, strict=True))
-        terms.append(Term(term.coefficient, tuple((moved(atom, moves), exponent) for atom, exponent in term.factors)))
+        terms.append(Term(term.coefficient, moved_factors(term.factors, moves)))
     return c.collect(terms, free)

@@ -81,7 +81,7 @@ def stated_step(dynamics: Dynamics) -> Step:
     for a in order:
         block = blocks[a]
         naming.entry = f"claims.update.{block.name}"
-        new[a] = naming.named(update.get(block.name, Symbol(block.name, block.shape, Role.BLOCK)))
+        new[a] = naming.named(update.get(block.name, block.symbol))
     return Step(naming.declarations, tuple(new[a] for a in range(len(blocks))), order, tuple(naming.draws))
 
 

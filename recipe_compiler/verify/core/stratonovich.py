@@ -13,7 +13,7 @@ from sympy.utilities.iterables import connected_components
 
 from recipe_compiler.derive.recipe import col_slots, matrix, row_slots
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Number, Role, Symbol
+from recipe_compiler.formula.expression import Add, Apply, Formula, Multiply, Number
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.terms import Coordinate, Index, Tensor
@@ -108,5 +108,5 @@ def _is_dependent(c: Calculus, entry: Tensor, block: Block) -> bool:
 def _add_correction(f: Formula, row: Block, places: list[tuple[Formula, Block]]) -> Formula:
     """Return f + div(D)/2 of a row, from its places and their columns; for a diagonal D this is f_i + d_i D_ii / 2."""
     half = Number(Fraction(1, 2))
-    spread = [Apply("div", (D, Symbol(b.name, b.shape, Role.BLOCK)), row.shape) for D, b in places]
+    spread = [Apply("div", (D, b.symbol), row.shape) for D, b in places]
     return Add((f, *(Multiply(half, one, row.shape) for one in spread)), row.shape)

@@ -14,7 +14,7 @@ from recipe_compiler import limits
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.formula.declaration import Block, Declarations, Function
 from recipe_compiler.formula.shapes import DomainName
-from recipe_compiler.tensor.atoms import everywhere, indices, moved
+from recipe_compiler.tensor.atoms import everywhere, indices, moved_factors
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.functions import inside_logarithm
 from recipe_compiler.tensor.show import text
@@ -143,7 +143,7 @@ def decide_by_coordinates(terms: Terms, block: Block, own: list[Term], left: lis
         at = find_common_slots(c, block, term)
         if at is not None:
             moves: dict[Index, Slot] = dict(zip(at, opened, strict=True))
-            generic.append(Term(term.coefficient, tuple((moved(atom, moves), e) for atom, e in term.factors)))
+            generic.append(Term(term.coefficient, moved_factors(term.factors, moves)))
         elif (last := express_by_slack(c, block, term)) is not None:
             slack += last.terms
         elif term in left:
@@ -404,7 +404,7 @@ def bound_term_below(c: Calculus, term: Term) -> Tensor | None:
         if len(here) != 1 or atom.args[0].free or not constant:
             continue
         moves: dict[Index, Slot] = {next(iter(bound)): here[0]}
-        one = c.collect([Term(summand.coefficient, tuple((moved(a, moves), e) for a, e in summand.factors))], here)
+        one = c.collect([Term(summand.coefficient, moved_factors(summand.factors, moves))], here)
         if is_positive(c.rules, one):
             return c.total(c.multiply(coefficient, c.applied("log", one)), *here)
     return None

@@ -18,7 +18,7 @@ from fractions import Fraction
 from recipe_compiler.derive.marginal import blocks_in
 from recipe_compiler.formula.build import add
 from recipe_compiler.formula.declaration import Block
-from recipe_compiler.formula.expression import Apply, Formula, Number, Power, Role, Symbol
+from recipe_compiler.formula.expression import Apply, Formula, Number, Power
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text as formula_text
 from recipe_compiler.tensor.atoms import Factor, indices
@@ -298,7 +298,7 @@ def has_power_growth(terms: Terms, energy: Tensor) -> bool:
 
 def _write_square(blocks: tuple[Block, ...]) -> Formula:
     """Return |z|**2 over some blocks."""
-    squares = ((Power(Symbol(b.name, b.shape, Role.BLOCK), Number(TWO), b.shape), b.shape) for b in blocks)
+    squares = ((Power(b.symbol, Number(TWO), b.shape), b.shape) for b in blocks)
     return add([Apply("sum", (x,), SCALAR) if shape.sizes else x for x, shape in squares], SCALAR)
 
 

@@ -18,7 +18,7 @@ from recipe_compiler.derive.stationarity import residual
 from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.formula.block_matrices import zeros
 from recipe_compiler.formula.declaration import Block, Declarations, Function
-from recipe_compiler.formula.expression import Formula, MatMul, Multiply, Number, Power, Role, Symbol, Transpose
+from recipe_compiler.formula.expression import Formula, MatMul, Multiply, Number, Power, Transpose
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
 from recipe_compiler.formula.substitute import substitute
@@ -341,7 +341,7 @@ def report_unexpanded(entries: Scalars) -> Scalars:
 
 def _half_squared_norm(block: Block) -> Formula:
     """Return the formula |z|**2/2 of a block."""
-    z = Symbol(block.name, block.shape, Role.BLOCK)
+    z = block.symbol
     square: Formula
     if block.shape.sizes:
         square = MatMul(Transpose(z, block.shape.transposed), z, SCALAR)
