@@ -86,7 +86,7 @@ def _shares(score: Score, edges: Array, at: Point) -> Array:
     wrong = np.flatnonzero(~(np.isfinite(density) & (density >= 0.0)))
     if wrong.size or not density.any():
         k = wrong[0] if wrong.size else 0
-        found = f"found {density[k]:g} as the density of {text(cast('Any', score.of))} at {places.ravel()[k]:g}"
+        found = f"found {density[k] + 0.0:g} as the density of {text(cast('Any', score.of))} at {places.ravel()[k]:g}"
         raise RunError(f"scores.{score.name}: {found}, expected a number >= 0, above 0 somewhere in the range")
     mass = (density.reshape(places.shape) * weights * half).sum(axis=1)
     return mass / mass.sum()
