@@ -10,7 +10,7 @@ from recipe_compiler.commands.catalogue import list_catalogue
 from recipe_compiler.commands.clean_exit import of_verdict
 from recipe_compiler.commands.exit_code import ExitCode
 from recipe_compiler.commands.outputs import demand_file, demand_folder
-from recipe_compiler.commands.run_json import SCHEMA_VERSION, finite
+from recipe_compiler.commands.run_json import say_json
 from recipe_compiler.display import complain, say, show_rows
 from recipe_compiler.experiment.document import Experiment, find_experiment, read_experiment
 from recipe_compiler.experiment.figures import draw_pictures
@@ -94,5 +94,5 @@ def _say_json(
     experiment: Experiment, results: Results, claims: tuple[JudgedClaim, ...], doubts: tuple[str, ...]
 ) -> None:
     kept = json.loads(results.text())
-    found = {"schema_version": SCHEMA_VERSION, "experiment": experiment.entry.name, **kept}
-    say(json.dumps(finite({**found, "claims": [asdict(claim) for claim in claims], "not_as_stated": doubts})))
+    found = {"experiment": experiment.entry.name, **kept}
+    say_json({**found, "claims": [asdict(claim) for claim in claims], "not_as_stated": doubts})

@@ -10,13 +10,13 @@ import numpy as np
 
 from recipe_compiler.experiment.document import Experiment
 from recipe_compiler.experiment.run import Results
-from recipe_compiler.experiment.statistics import coordinates
 from recipe_compiler.experiment.table import TableRow, exact_of, table_rows
 from recipe_compiler.formula.arrays import Array
-from recipe_compiler.plots.panels import GREY, colour, sheet
+from recipe_compiler.plots.panels import GREY, colour, sheet, with_plain_numbers
 from recipe_compiler.run.atomic_write import written_whole
 from recipe_compiler.run.evaluate import Point, evaluate_rows
 from recipe_compiler.run.observed import data_of_build, with_sizes
+from recipe_compiler.run.posterior_numbers import coordinates
 from recipe_compiler.run.sample import known_values
 from recipe_compiler.run.sizes import resolve_sizes
 from recipe_compiler.run.store import stored
@@ -24,7 +24,6 @@ from recipe_compiler.spec.schema_experiment import PlotEntry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from xarray import DataTree
 
 GRID = 120
@@ -85,7 +84,7 @@ def _lines(panel: "Axes", of: PlottedExperiment) -> None:
         errors = [2.0 * np.nan_to_num(figure.error) for figure in figures]
         panel.errorbar(x, [figure.value for figure in figures], errors, marker="o", color=colour(k), label=run.title)
     panel.set_xscale("log")
-    _with_plain_numbers(panel.xaxis)
+    with_plain_numbers(panel.xaxis)
     panel.set_xlabel(against or "", fontsize=8)
     panel.set_ylabel(of.experiment.columns[name].title or name, fontsize=8)
 
@@ -103,7 +102,7 @@ def _boxes(panel: "Axes", of: PlottedExperiment) -> None:
 def _contours(panel: "Axes", of: PlottedExperiment) -> None:
     """Draw contours of U over two coordinates, one unit apart, and the first draws of one chain of each run."""
     x, y = of.plot.contours
-    paths = {name: [coordinates(tree)[one] for one in (x, y)] for name, tree in of.trees.items()}
+    paths = {name: [coordinates(tree, by_place=True)[one] for one in (x, y)] for name, tree in of.trees.items()}
     spread = [np.concatenate([own[k].ravel() for own in paths.values()]) for k in (0, 1)]
     axes = [np.linspace(*np.quantile(own, [0.0005, 0.9995]), GRID) for own in spread]
     across, up = np.meshgrid(*axes)
@@ -135,16 +134,10 @@ def _scores(panel: "Axes", of: PlottedExperiment) -> None:
         panel.plot(group["gradients"], group[name], color=colour(k), label=label)
     panel.set_xscale("log")
     panel.set_yscale("log")
-    _with_plain_numbers(panel.xaxis)
-    _with_plain_numbers(panel.yaxis)
+    with_plain_numbers(panel.xaxis)
+    with_plain_numbers(panel.yaxis)
     panel.set_xlabel("gradients", fontsize=8)
     panel.set_ylabel(name, fontsize=8)
-
-
-def _with_plain_numbers(axis: "Axis") -> None:
-    """Label powers of ten without exponents, which need fonts of their own."""
-    axis.set_major_formatter("{x:g}")
-    axis.set_minor_formatter("")
 
 
 KINDS: Mapping[str, Callable[["Axes", PlottedExperiment], None]] = {

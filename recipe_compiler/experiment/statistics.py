@@ -1,11 +1,11 @@
-"""Figures of a run, a row for each statistic: a number with its Monte Carlo error, or words."""
+"""Figures of a run: a number with its Monte Carlo error, or words."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from recipe_compiler.errors import RunError
 from recipe_compiler.experiment.document import statistic_of
 from recipe_compiler.formula.arrays import Array
 from recipe_compiler.pipeline import compile_build
-from recipe_compiler.run.posterior_numbers import PosteriorNumbers, final_scores, posterior_numbers
+from recipe_compiler.plots.coordinates import forecast_of
+from recipe_compiler.run.posterior_numbers import PosteriorNumbers, coordinates, final_scores, posterior_numbers
 from recipe_compiler.run.sample import Draws
 from recipe_compiler.run.stages import Ready
 from recipe_compiler.spec.catalogue import shipped
@@ -26,6 +27,8 @@ from recipe_compiler.verdict import Report
 
 if TYPE_CHECKING:
     from xarray import DataTree
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +56,7 @@ class FinishedRun:
         return posterior_numbers(self.tree) if self.summary is None else self.summary.numbers
 
 
-def coordinates(tree: "DataTree") -> dict[str, Array]:
-    """Return the draws `[chain, draw]` of every coordinate, under `tau` or `theta[0]`."""
-    found: dict[str, Array] = {}
-    for name, array in cast("Any", tree["posterior"]).data_vars.items():
-        values = array.transpose("chain", "draw", ...).to_numpy().astype(float)
-        for place in np.ndindex(*values.shape[2:]):
-            inner = f"[{', '.join(map(str, place))}]" if place else ""
-            found[f"{name}{inner}"] = values[(..., *place)]
-    return found
-
-
-def _draws_of(run: FinishedRun, name: str) -> Array:
-    known = coordinates(run.tree)
+def _named(known: Mapping[str, _T], name: str) -> _T:
     if name not in known:
         raise RunError(f"found the coordinate {name}, expected one of {', '.join(known)}")
     return known[name]
@@ -84,48 +75,18 @@ def _root(values: Array) -> Figure:
     return Figure(root, error / (2.0 * root) if root > 0.0 else math.nan)
 
 
-def _mean(column: ColumnEntry, run: FinishedRun, numbers: Mapping[str, float]) -> Figure:
-    return Figure(*_average(_draws_of(run, cast("str", column.mean))))
-
-
-def _sd(column: ColumnEntry, run: FinishedRun, numbers: Mapping[str, float]) -> Figure:
-    draws = _draws_of(run, cast("str", column.sd))
-    return _root((draws - draws.mean()) ** 2)
-
-
-def _rmse(column: ColumnEntry, run: FinishedRun, numbers: Mapping[str, float]) -> Figure:
-    return _root((_draws_of(run, cast("str", column.rmse)) - numbers.get("to", 0.0)) ** 2)
-
-
-def _quantile(column: ColumnEntry, run: FinishedRun, numbers: Mapping[str, float]) -> Figure:
+def _quantile(draws: Array, at: float) -> Figure:
     from arviz_stats.base.array import array_stats
 
-    draws, at = _draws_of(run, cast("str", column.quantile)), float(column.at or 0)
     error = cast("Any", array_stats).mcse(draws, chain_axis=0, draw_axis=1, method="quantile", prob=at)
     return Figure(float(np.quantile(draws, at)), float(error))
 
 
-def _score(column: ColumnEntry, run: FinishedRun, numbers: Mapping[str, float]) -> Figure:
-    known = final_scores(run.tree)
-    if column.score not in known:
-        raise RunError(f"found no score {column.score}, expected it under `scores` of the build")
-    return Figure(known[column.score]["value"], known[column.score]["error"])
-
-
-def _forecast(column: ColumnEntry, run: FinishedRun, numbers: Mapping[str, float]) -> Figure:
-    if "forecast" not in run.tree.children:
-        return Figure(math.nan)
-    group = cast("Any", run.tree["forecast"]).to_dataset()
-    if column.forecast not in (names := [str(name) for name in group["coordinate"].to_numpy()]):
-        raise RunError(f"found the coordinate {column.forecast}, expected one of {', '.join(names)}")
-    return Figure(float(group["sd"].to_numpy()[names.index(column.forecast)]), 0.0)
-
-
-def _cost(column: ColumnEntry, run: FinishedRun, numbers: Mapping[str, float]) -> Figure:
+def _cost(of: str, run: FinishedRun) -> Figure:
     draws, settings = run.draws, run.draws.settings
     kept = settings.chains * settings.draws * settings.thin
     steps = settings.chains * (settings.draws + settings.warmup) * settings.thin
-    match column.cost:
+    match of:
         case "seconds":
             return Figure(draws.processor_seconds)
         case "ms_per_step":
@@ -144,34 +105,48 @@ def _cost(column: ColumnEntry, run: FinishedRun, numbers: Mapping[str, float]) -
 
 def _effective(run: FinishedRun, spent: float) -> Figure:
     """Return the effective sample size of the slowest coordinate for what was spent, its error by that of chains."""
-    least, known = run.numbers.least, coordinates(run.tree)
-    if least.name not in known:
-        return Figure(least.effective / spent)
-    alone = effective_shares(known[least.name].T[None]) * known[least.name].shape[1]
+    least = run.numbers.least
+    draws = coordinates(run.tree)[least.name]
+    alone = effective_shares(draws.T[None]) * draws.shape[1]
     return Figure(least.effective / spent, float(alone.std(ddof=1) * math.sqrt(alone.size)) / spent)
 
 
-STATISTICS: Mapping[str, Callable[[ColumnEntry, FinishedRun, Mapping[str, float]], Figure]] = {
-    "mean": _mean,
-    "sd": _sd,
-    "rmse": _rmse,
-    "quantile": _quantile,
-    "score": _score,
-    "forecast": _forecast,
-    "cost": _cost,
-}
-"""Statistic to what computes it of a run, with the numbers that the column states."""
-
-
 def figure_of(column: ColumnEntry, run: FinishedRun, numbers: Mapping[str, float]) -> Figure:
-    """Return a figure of a run; NaN where no chain stays finite.
+    """Return a figure of a run; NaN where no chain stays finite, or nothing is forecast.
+
+    Args:
+        column: what it is.
+        run: what it is taken from.
+        numbers: those that the column states.
 
     Raises:
         RunError: a coordinate or a score that the run does not have.
     """
     statistic = statistic_of(column)
-    is_lost = all(run.draws.diverging) and not (statistic == "cost" and column.cost in ("finite", "seconds"))
-    return Figure(math.nan) if is_lost else STATISTICS[statistic](column, run, numbers)
+    of = getattr(column, statistic)
+    if all(run.draws.diverging) and column.cost not in ("finite", "seconds"):
+        return Figure(math.nan)
+    match statistic:
+        case "cost":
+            return _cost(of, run)
+        case "score":
+            known = final_scores(run.tree)
+            if of not in known:
+                raise RunError(f"found no score {of}, expected it under `scores` of the build")
+            return Figure(known[of]["value"], known[of]["error"])
+        case "forecast":
+            ahead = forecast_of(run.tree)
+            return Figure(_named(ahead, of).sd, 0.0) if ahead else Figure(math.nan)
+    draws = _named(coordinates(run.tree, by_place=True), of)
+    match statistic:
+        case "mean":
+            return Figure(*_average(draws))
+        case "sd":
+            return _root((draws - draws.mean()) ** 2)
+        case "rmse":
+            return _root((draws - numbers.get("to", 0.0)) ** 2)
+        case _:
+            return _quantile(draws, float(column.at or 0))
 
 
 def trust_word(trust: str) -> str:

@@ -270,13 +270,17 @@ def columns_of(array: Any) -> Array:
     return values.reshape(*values.shape[:2], math.prod(values.shape[2:]))
 
 
-def coordinates(tree: "DataTree", group: str = "posterior") -> dict[str, Array]:
-    """Return the draws `[chain, draw]` of every coordinate of a group, named as in a summary: `tau`, `theta[0]`."""
-    from arviz_base.labels import BaseLabeller
+def coordinates(tree: "DataTree", group: str = "posterior", *, by_place: bool = False) -> dict[str, Array]:
+    """Return the draws `[chain, draw]` of every coordinate of a group.
+
+    They are named as in a summary, `tau` and `theta[age]`, or by their places, `theta[0]`.
+    """
+    from arviz_base.labels import BaseLabeller, IdxLabeller
     from arviz_base.sel_utils import xarray_var_iter
 
     entries = xarray_var_iter(tree[group].to_dataset(), skip_dims={"chain", "draw"}) if group in tree.children else ()
-    named = ((BaseLabeller().make_label_flat(name, of, at), draws) for name, of, at, draws in entries)
+    labeller = IdxLabeller() if by_place else BaseLabeller()
+    named = ((labeller.make_label_flat(name, of, at), draws) for name, of, at, draws in entries)
     return {name: np.asarray(draws, dtype=float) for name, draws in named}
 
 
