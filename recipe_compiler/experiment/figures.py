@@ -72,20 +72,20 @@ def _bars(panel: "Axes", of: PlottedExperiment) -> None:
 
 def _lines(panel: "Axes", of: PlottedExperiment) -> None:
     """Draw a column against the setting of a sweep, with two standard errors; of runs without it, a level."""
-    name, against = cast("str", of.plot.lines), of.plot.against
+    name, against = cast("str", of.plot.lines), of.plot.against or ""
     for k, run in enumerate(dict.fromkeys(row.run for row in of.rows)):
-        rows = [row for row in of.rows if row.run is run and f"{against}=" in row.label]
+        rows = [row for row in of.rows if row.run is run and against in row.settings]
         if not rows:
             own = next(row for row in of.rows if row.run is run)
             panel.axhline(own.figures[name].value, color=colour(k), linestyle="--", label=run.title)
             continue
-        x = [float(row.label.partition(f"{against}=")[2].partition(",")[0].rstrip("]")) for row in rows]
+        x = [row.settings[against] for row in rows]
         figures = [row.figures[name] for row in rows]
         errors = [2.0 * np.nan_to_num(figure.error) for figure in figures]
         panel.errorbar(x, [figure.value for figure in figures], errors, marker="o", color=colour(k), label=run.title)
     panel.set_xscale("log")
     with_plain_numbers(panel.xaxis)
-    panel.set_xlabel(against or "", fontsize=8)
+    panel.set_xlabel(against, fontsize=8)
     panel.set_ylabel(of.experiment.columns[name].title or name, fontsize=8)
 
 

@@ -1,7 +1,6 @@
 """Tables of an experiment's figures, beside what is exact and what the paper prints; its claims, judged."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -36,18 +35,24 @@ Rows = list[tuple[str, ...]]
 class TableRow:
     """A run, or the cells of a sweep that share all settings but the seed and the one that is chosen."""
 
-    label: str
     run: ExperimentRun
+    settings: Mapping[str, float]
+    """Those that its cells share."""
     figures: Mapping[str, Figure]
     records: tuple[Record, ...]
     chosen: tuple[float, ...] = ()
     """Values of the setting that `best` chooses, one for each seed."""
 
     @property
+    def label(self) -> str:
+        """The name that claims have for it."""
+        return label(self.run.name, self.settings)
+
+    @property
     def title(self) -> str:
-        """The label with the title of its run."""
-        _, _, settings = self.label.partition("[")
-        return ", ".join(filter(None, (self.run.title, settings.rstrip("]").replace("=", " ").replace("_", " "))))
+        """The same in words."""
+        settings = (f"{name.replace('_', ' ')} {value:g}" for name, value in self.settings.items())
+        return ", ".join((self.run.title, *settings))
 
 
 def table_rows(experiment: Experiment, results: Results) -> tuple[TableRow, ...]:
@@ -56,24 +61,21 @@ def table_rows(experiment: Experiment, results: Results) -> tuple[TableRow, ...]
 
 
 def _rows_of(run: ExperimentRun, records: Mapping[str, Record]) -> Iterator[TableRow]:
-    best, groups = run.entry.best, dict[str, dict[float, list[tuple[float, Record]]]]()
+    best, groups = run.entry.best, dict[tuple[tuple[str, float], ...], dict[float, list[tuple[float, Record]]]]()
     for cell in cells_of(run):
         if (record := records.get(label(run.name, cell))) is not None:
             over = math.nan if best is None else cell[best.over]
-            kept = {name: one for name, one in cell.items() if name != SEED and (best is None or name != best.over)}
-            groups.setdefault(label(run.name, kept), {}).setdefault(cell.get(SEED, 0.0), []).append((over, record))
+            left_out = (SEED, "" if best is None else best.over)
+            shared = tuple((name, one) for name, one in cell.items() if name not in left_out)
+            groups.setdefault(shared, {}).setdefault(cell.get(SEED, 0.0), []).append((over, record))
     if not groups:
-        yield TableRow(run.name, run, {}, ())
-    for name, seeds in sorted(groups.items(), key=lambda item: _numbers_in(item[0])):
+        yield TableRow(run, {}, {}, ())
+    for shared, seeds in sorted(groups.items()):
         by = "" if best is None else best.by
         chosen = [min(own, key=lambda one: _value(one[1], by)) for own in seeds.values()]
         kept = tuple(record for _, record in chosen)
         over = () if best is None else tuple(value for value, _ in chosen)
-        yield TableRow(name, run, {column: _averaged(column, kept) for column in run.columns}, kept, over)
-
-
-def _numbers_in(name: str) -> list[float]:
-    return [float(number) for number in re.findall(r"=([^,\]]+)", name)]
+        yield TableRow(run, dict(shared), {column: _averaged(column, kept) for column in run.columns}, kept, over)
 
 
 def _value(record: Record, column: str) -> float:
