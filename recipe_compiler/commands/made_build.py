@@ -299,13 +299,12 @@ def _identity(item: Parameter | Function) -> str:
 
 def _first(dynamics: Dynamics, target: Target | None) -> Entries:
     """Return Euler's step; draws by the laws of a target with discrete blocks, where the equation moves nothing."""
-    entries = (entry for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for entry in row)
     laws = () if target is None else target.as_declared.laws
     if (
         target
         and laws
         and discrete_blocks(target.declarations)
-        and all(formula_text(entry) == "0" for entry in entries)
+        and all(formula_text(entry) == "0" for entry in dynamics.matrix_entries)
     ):
         return draws_by_laws(target)
     return _euler(dynamics)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from recipe_compiler.derive.conditional import potential_of
 from recipe_compiler.derive.marginal import occurs
-from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.derive.recipe import col_slots, row_coordinate, row_slots
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.shapes import DomainName
@@ -64,7 +64,7 @@ def _find_law(U: Tensor, block: Block, declared: Declarations) -> FoundLaw | Non
     find = {DomainName.REAL: _find_normal, DomainName.POSITIVE: _find_gamma}.get(block.domain.name)
     c = calculus(declared, stated=True)
     try:
-        return None if find is None else find(c, c.diff(U, Coordinate(block.name, row_slots(block))), block)
+        return None if find is None else find(c, c.diff(U, row_coordinate(block)), block)
     except ModelError:
         return None
 

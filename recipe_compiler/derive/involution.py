@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from recipe_compiler.derive.law_energies import energy
-from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.derive.recipe import col_coordinate, col_slots, row_coordinate, row_slots
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
@@ -63,7 +63,7 @@ class Mapped:
         """Return S(S(z))_b - b for a block, with its free index: zero for an involution."""
         image = convert(substitute(self.maps[block.name], self.maps), self.declarations, *row_slots(block))
         c = self.calculus
-        return c.settled(c.subtract(image, c.coordinate(block.name, *row_slots(block))))
+        return c.settled(c.subtract(image, c.atom(row_coordinate(block))))
 
     @property
     def energy(self) -> Formula:
@@ -92,7 +92,7 @@ class Mapped:
 
     def slope(self, of: Block, by: Block) -> Tensor:
         """Return dS_a/db, with the free index `i` of a and `j` of b; the zero tensor where it is shown to vanish."""
-        return self.calculus.settled(self.calculus.diff(self.image(of), Coordinate(by.name, col_slots(by))))
+        return self.calculus.settled(self.calculus.diff(self.image(of), col_coordinate(by)))
 
     def _pivots(self) -> Iterator[tuple[Block, Block]]:
         """Yield the blocks of the Jacobian whose determinants make that of all: each with its row and its column."""

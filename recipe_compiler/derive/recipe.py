@@ -128,6 +128,16 @@ def col_slots(block: Block) -> tuple[Index, ...]:
     return tuple(col_index(size) for size in block.shape.sizes)
 
 
+def row_coordinate(block: Block) -> Coordinate:
+    """Return the coordinate z_i of a block, with the free indices of the rows."""
+    return Coordinate(block.name, row_slots(block))
+
+
+def col_coordinate(block: Block) -> Coordinate:
+    """Return the coordinate z_j of a block, with the free indices of the columns."""
+    return Coordinate(block.name, col_slots(block))
+
+
 def claimed_drift(dynamics: Dynamics) -> tuple[Formula, ...]:
     """Return the claimed drift as formulas, in the order of the blocks."""
     claimed = dict(dynamics.claims.drift or ())
@@ -166,7 +176,7 @@ def matrix(formulas: Sequence[Sequence[Formula]], declarations: Declarations) ->
 
 def gradient(c: Calculus, blocks: tuple[Block, ...], scalar: Tensor) -> Vector:
     """Return the gradient of a scalar over z: for each block b, dH/db with the free indices `row_slots(b)`."""
-    return tuple(c.diff(scalar, Coordinate(block.name, row_slots(block))) for block in blocks)
+    return tuple(c.diff(scalar, row_coordinate(block)) for block in blocks)
 
 
 def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, *, settle: bool = True) -> Vector:
@@ -178,7 +188,7 @@ def divergence(c: Calculus, blocks: tuple[Block, ...], matrix: Matrix, *, settle
     rows: list[Tensor] = []
     for block, row in zip(blocks, matrix, strict=True):
         parts = [
-            c.total(c.diff(entry, Coordinate(other.name, col_slots(other))), *col_slots(other))
+            c.total(c.diff(entry, col_coordinate(other)), *col_slots(other))
             for other, entry in zip(blocks, row, strict=True)
         ]
         rows.append(c.add(c.zero(*row_slots(block)), *parts))
@@ -226,7 +236,7 @@ def _divergence_of_sum(dynamics: Dynamics, c: Calculus, D: Matrix, Q: Matrix, *,
             for block, row in zip(blocks, matrix, strict=True):
                 for other, entry in zip(blocks, row, strict=True):
                     with placed(dynamics.source, f"{name}[{block.name},{other.name}]"):
-                        c.diff(entry, Coordinate(other.name, col_slots(other)))
+                        c.diff(entry, col_coordinate(other))
         raise
 
 
@@ -269,9 +279,9 @@ def generator(derivation: Derivation, phi: Tensor) -> Tensor:
     blocks = derivation.declarations.blocks
     parts = [c.zero(*phi.free)]
     for a, block in enumerate(blocks):
-        slope = c.diff(phi, Coordinate(block.name, row_slots(block)))
+        slope = c.diff(phi, row_coordinate(block))
         parts.append(c.total(c.distribute(derivation.drift[a], slope), *row_slots(block)))
         for b, other in enumerate(blocks):
-            curvature = c.diff(slope, Coordinate(other.name, col_slots(other)))
+            curvature = c.diff(slope, col_coordinate(other))
             parts.append(c.total(c.distribute(derivation.D[a][b], curvature), *row_slots(block), *col_slots(other)))
     return c.add(*parts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from recipe_compiler.derive.marginal import occurs
-from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.derive.recipe import Derivation, col_coordinate, col_slots, row_coordinate, row_slots
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
@@ -46,7 +46,7 @@ def _is_normal(derivation: Derivation, block: str) -> bool:
     c = calculus(declarations)
     own = next(item for item in declarations.blocks if item.name == block)
     slope = derivation.grad_H[declarations.blocks.index(own)]
-    return c.is_zero(c.subtract(slope, c.coordinate(own.name, *row_slots(own))))
+    return c.is_zero(c.subtract(slope, c.atom(row_coordinate(own))))
 
 
 def is_gaussian(derivation: Derivation, block: str) -> bool:
@@ -60,9 +60,9 @@ def is_gaussian(derivation: Derivation, block: str) -> bool:
     c = calculus(declarations)
     own = next(item for item in declarations.blocks if item.name == block)
     slope = derivation.grad_H[declarations.blocks.index(own)]
-    curvature = c.diff(slope, Coordinate(own.name, col_slots(own)))
+    curvature = c.diff(slope, col_coordinate(own))
     others = [other for other in declarations.blocks if other != own]
-    coupled = [c.diff(slope, Coordinate(other.name, col_slots(other))) for other in others]
+    coupled = [c.diff(slope, col_coordinate(other)) for other in others]
     return not c.is_zero(curvature) and _is_constant(c, curvature) and all(c.is_zero(cross) for cross in coupled)
 
 

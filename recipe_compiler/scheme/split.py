@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from recipe_compiler.derive.noise import noise_covariance
-from recipe_compiler.derive.recipe import Derivation, col_slots, derive, map_matrices
+from recipe_compiler.derive.recipe import Derivation, col_coordinate, derive, map_matrices
 from recipe_compiler.errors import model_error
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.combine import fresh, unsupported
@@ -27,7 +27,7 @@ from recipe_compiler.splitting.pieces import Piece, list_pieces
 from recipe_compiler.splitting.reflection import list_momenta, reflect_at_zero
 from recipe_compiler.splitting.split_by import list_selections, split_by
 from recipe_compiler.tensor.expand_factors import opened
-from recipe_compiler.tensor.terms import Coordinate, Tensor
+from recipe_compiler.tensor.terms import Tensor
 
 
 def split(derivation: Derivation, setting: SchemeSetting, scheme: Scheme) -> Program:
@@ -125,7 +125,7 @@ class _Step:
                 continue
             slope = None
             if change.implicit and not change.turns:  # for an iteration: where it is not defined any value may stand
-                slope = opened(c, c.diff(rate, Coordinate(block.name, col_slots(block)), almost_everywhere=True))
+                slope = opened(c, c.diff(rate, col_coordinate(block), almost_everywhere=True))
             solved = new if slope is not None and slope.terms else {}  # what holds no z is no equation
             moves.append(
                 Shift(

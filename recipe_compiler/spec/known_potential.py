@@ -90,7 +90,7 @@ def _at_fixed_sizes(build: Build, bound: Dynamics) -> Build:
 
 def _of_known(bound: Dynamics) -> Iterator[Formula]:
     """Yield the formulas in which U may stand as the target states it."""
-    yield from (entry for matrix in (bound.D, bound.Q) for row in matrix or () for entry in row)
+    yield from bound.matrix_entries
     yield from _of_calculus(bound.H)
     yield from (term for term in terms_of(bound.H) if _is_multiplied(term, bound))
 

@@ -92,6 +92,11 @@ class Dynamics:
     """Whether its equation is the claimed one, f and D as claimed, whatever follows from D, Q and H: of a `Mark`."""
 
     @property
+    def matrix_entries(self) -> tuple[Formula, ...]:
+        """The entries of D and Q, as far as these are stated, by pairs of blocks."""
+        return tuple(entry for matrix in (self.D, self.Q) for row in matrix or () for entry in row)
+
+    @property
     def potential(self) -> str | None:
         """The name of the function a target binds, if the dynamics declare one."""
         return next((f.name for f in self.declarations.functions if f.role == "potential"), None)

@@ -22,7 +22,9 @@ from recipe_compiler.derive.recipe import (
     Matrix,
     Vector,
     apply_matrix,
+    col_coordinate,
     col_slots,
+    row_coordinate,
     row_slots,
     zero_matrix,
     zero_vector,
@@ -67,7 +69,7 @@ def find_constant_matrices(derivation: Derivation, piece: Piece) -> Flow:
         for entry in (entry for row in matrix for entry in row):
             if not _is_constant(entry, declarations):
                 raise NoRowError(f"its {word} has the coefficient {text(entry)}, which is not constant")
-    z = tuple(c.coordinate(block.name, *row_slots(block)) for block in blocks)
+    z = tuple(c.atom(row_coordinate(block)) for block in blocks)
     linear = apply_matrix(c, blocks, F, z)
     b = tuple(
         c.settled(c.add(f, own)) if n in moved else zero
@@ -90,7 +92,7 @@ def _change_by_propagator(
     noisy = _find_noisy_blocks(F, piece.D, moved)
     two_D = [[*row] for row in zero_matrix(c, blocks)]
     for (i, n), (j, m) in product(enumerate(moved), enumerate(moved)):
-        z = c.coordinate(blocks[m].name, *col_slots(blocks[m]))
+        z = c.atom(col_coordinate(blocks[m]))
         for name, vector in ((own.change[i][j], z), (own.integral[i][j], _turn_to_columns(c, b[m], blocks[m]))):
             if not vector.is_zero:
                 product_ = c.multiply(c.atom(_name_entry(name, blocks[n], blocks[m])), vector)

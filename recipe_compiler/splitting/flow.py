@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_slots, row_slots
+from recipe_compiler.derive.recipe import Derivation, Matrix, Vector, col_coordinate, col_slots, row_slots
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.transforms import Transform
 from recipe_compiler.program.atoms import names_of
@@ -123,7 +123,7 @@ def find_diagonal(derivation: Derivation, n: int, matrix: Tensor) -> Tensor | No
 def find_slope(derivation: Derivation, f: Tensor, n: int, name: str = "") -> Tensor:
     """Return df_i/dz_i for the entries i of block n. Raises NoRowError where one of f depends on others of z."""
     c, block = derivation.calculus, derivation.blocks[n]
-    found = find_diagonal(derivation, n, c.settled(c.diff(f, Coordinate(block.name, col_slots(block)))))
+    found = find_diagonal(derivation, n, c.settled(c.diff(f, col_coordinate(block))))
     if found is None:
         raise NoRowError(f"entries of {name or block.name} drift by others of {block.name}")
     return found
@@ -132,13 +132,13 @@ def find_slope(derivation: Derivation, f: Tensor, n: int, name: str = "") -> Ten
 def find_friction(derivation: Derivation, piece: Piece, n: int, m: int) -> Tensor:
     """Return F = -df/dz of the drift f = b - F z of block n by block m, a matrix."""
     c, block = derivation.calculus, derivation.blocks[m]
-    return c.settled(c.scale(c.diff(piece.drift[n], Coordinate(block.name, col_slots(block))), -1))
+    return c.settled(c.scale(c.diff(piece.drift[n], col_coordinate(block)), -1))
 
 
 def require_alone(derivation: Derivation, piece: Piece, n: int) -> None:
     """Raise NoRowError where the drift of block n depends on another block that the piece moves."""
     c, block = derivation.calculus, derivation.blocks[n]
     for other in derivation.blocks:
-        slope = c.diff(piece.drift[n], Coordinate(other.name, col_slots(other)))
+        slope = c.diff(piece.drift[n], col_coordinate(other))
         if other.name in piece.moved and other != block and not c.settled(slope).is_zero:
             raise NoRowError(f"entries of {block.name} drift by others of {other.name}")

@@ -30,7 +30,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from recipe_compiler.derive.noise import noise_covariance, sandwich
-from recipe_compiler.derive.recipe import Derivation, Matrix, col_slots, row_slots, zero_matrix
+from recipe_compiler.derive.recipe import Derivation, Matrix, col_coordinate, col_slots, row_slots, zero_matrix
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.program import EPS, Propagator
@@ -41,7 +41,7 @@ from recipe_compiler.splitting.entrywise import ORNSTEIN_UHLENBECK, SHIFT
 from recipe_compiler.splitting.flow import Flow, find_diagonal, find_friction
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.splitting.split_by import split_by
-from recipe_compiler.tensor.terms import Component, Coordinate, Tensor
+from recipe_compiler.tensor.terms import Component, Tensor
 
 Powers = Mapping[Fraction, Fraction]
 """sum_o c_o E(o): the coefficient c_o by the share o of O."""
@@ -263,7 +263,7 @@ def _require_constants(
     elif row != CONSTANT_MATRICES:
         raise OtherFormError(f"the flow of {decay.name} is {row}")
     B = noise_covariance(derivation, blocks[q].name, V)[r][r]
-    P = derivation.calculus.diff(drift.drift[q], Coordinate(blocks[r].name, col_slots(blocks[r])))
+    P = derivation.calculus.diff(drift.drift[q], col_coordinate(blocks[r]))
     places = {"V, or what the gradient is multiplied by,": B, f"the noise of {decay.name}": decay.D[r][r],
               f"the velocity of {drift.name}": P}  # fmt: skip
     for what, tensor in places.items():

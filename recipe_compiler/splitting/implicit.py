@@ -32,6 +32,7 @@ from functools import partial
 from recipe_compiler.derive.recipe import (
     Derivation,
     Vector,
+    col_coordinate,
     col_slots,
     map_matrices,
     row_slots,
@@ -47,7 +48,7 @@ from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_degree
 from recipe_compiler.splitting.pieces import Piece
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.expand_factors import opened
-from recipe_compiler.tensor.terms import Base, Coordinate, Tensor
+from recipe_compiler.tensor.terms import Base, Tensor
 
 ORDER = 2
 """The weak order of both."""
@@ -198,7 +199,7 @@ def count_substitutions(derivation: Derivation, block: Block, drift: Vector) -> 
     c = derivation.calculus.plain
     rate = drift[derivation.blocks.index(block)]
     try:
-        slope = c.diff(rate, Coordinate(block.name, col_slots(block)))
+        slope = c.diff(rate, col_coordinate(block))
         products = slope
         for turn in range(1, MOST_TURNS + 1):
             if c.is_zero(products):

@@ -17,6 +17,7 @@ from recipe_compiler.derive.recipe import (
     Matrix,
     Vector,
     apply_matrix,
+    col_coordinate,
     col_slots,
     derive,
     map_matrices,
@@ -28,7 +29,7 @@ from recipe_compiler.spec.model import Dynamics, Selection
 from recipe_compiler.spec.words import Pair
 from recipe_compiler.splitting.select import choose_summands, select_part
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Coordinate, Tensor
+from recipe_compiler.tensor.terms import Tensor
 
 Selections = Mapping[str, tuple[Selection, ...]]
 """What every piece selects, by its name."""
@@ -90,7 +91,7 @@ def find_share_of_gamma(derivation: Derivation, place: Pair) -> Tensor:
     a, b = (blocks[name] for name in place)
     c, block = derivation.calculus, derivation.blocks[b]
     entry = c.add(derivation.D[a][b], derivation.Q[a][b])
-    return c.settled(c.total(c.diff(entry, Coordinate(block.name, col_slots(block))), *col_slots(block)))
+    return c.settled(c.total(c.diff(entry, col_coordinate(block)), *col_slots(block)))
 
 
 def make_piece(derivation: Derivation, name: str, own: tuple[Selection, ...], gamma: tuple[Pair, ...] = ()) -> Piece:

@@ -6,7 +6,7 @@ These are properties of the field f_k in index notation: no flow is written out,
 from collections.abc import Mapping
 from fractions import Fraction
 
-from recipe_compiler.derive.recipe import Matrix, Vector, col_slots, row_slots
+from recipe_compiler.derive.recipe import Matrix, Vector, col_slots, row_coordinate, row_slots
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.tensor.atoms import nested
@@ -24,8 +24,7 @@ def compute_divergence(c: Calculus, blocks: tuple[Block, ...], f: Vector) -> Ten
     (Liouville; Hairer, Lubich, Wanner 2006, Lemma VI.9.1.)
     """
     parts = [
-        c.total(c.diff(entry, Coordinate(block.name, row_slots(block))), *row_slots(block))
-        for block, entry in zip(blocks, f, strict=True)
+        c.total(c.diff(entry, row_coordinate(block)), *row_slots(block)) for block, entry in zip(blocks, f, strict=True)
     ]
     return c.settled(c.add(c.zero(), *parts))
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
-from recipe_compiler.derive.recipe import Derivation, row_slots, zero_matrix, zero_vector
+from recipe_compiler.derive.recipe import Derivation, row_coordinate, row_slots, zero_matrix, zero_vector
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.program.atoms import names_of
@@ -91,7 +91,7 @@ def reflect_at_zero(derivation: Derivation, position: Block, *momenta: Block) ->
     outside = f"{position.name}'"  # of what the shift makes nothing is known: not that it is positive
     y = c.coordinate(outside, *row_slots(position))
     for block in (position, *momenta):
-        x = y if block is position else c.coordinate(block.name, *row_slots(block))
+        x = y if block is position else c.atom(row_coordinate(block))
         image = c.applied(
             "where <", y, c.constant(0), c.scale(x, -1), x
         )  # it is read back on both sides, abs at a point

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
-from recipe_compiler.derive.recipe import Derivation, row_slots
+from recipe_compiler.derive.recipe import Derivation, row_coordinate
 from recipe_compiler.program.program import EPS
 from recipe_compiler.splitting.flow import Change, Flow, NoRowError, find_slope, is_frozen, require_alone
 from recipe_compiler.splitting.pieces import Piece
@@ -79,7 +79,7 @@ def _find_coefficients(derivation: Derivation, piece: Piece, n: int) -> tuple[Te
     require_alone(derivation, piece, n)
     slope = find_slope(derivation, f, n)
     bend = find_slope(derivation, slope, n)
-    z = c.coordinate(block.name, *row_slots(block))
+    z = c.atom(row_coordinate(block))
     b = c.settled(c.subtract(slope, c.multiply(bend, z)))
     a = c.settled(c.subtract(f, c.add(c.multiply(b, z), c.scale(c.multiply(bend, z, z), Fraction(1, 2)))))
     if not is_frozen(derivation, piece, a, b, bend):

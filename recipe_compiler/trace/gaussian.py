@@ -19,7 +19,7 @@ from recipe_compiler.algebra.scalars.entries import Setting
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.derive.recipe import apply_matrix, col_slots, gradient, row_slots
+from recipe_compiler.derive.recipe import apply_matrix, col_coordinate, col_slots, gradient, row_coordinate, row_slots
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
@@ -80,7 +80,7 @@ def invariance(part: Coefficients[Tensor], H: Formula, declarations: Declaration
     )
     mean = tuple(part.mean[a] for a in places)
     noise = tuple(tuple(part.covariance[a][b] for b in places) for a in places)
-    J = tuple(tuple(c.diff(x, Coordinate(block.name, col_slots(block))) for block in blocks) for x in mean)
+    J = tuple(tuple(c.diff(x, col_coordinate(block)) for block in blocks) for x in mean)
     for row in (*J, *noise):
         for entry in row:
             _require_independence(c, entry, blocks, NOT_AFFINE)
@@ -107,12 +107,12 @@ def _require_whole_lines(declarations: Declarations, moved: Iterable[Block]) -> 
 
 def _conditional_covariance(c: Calculus, block: Block, slope: Tensor, moved: Sequence[Block]) -> Tensor:
     """Return the covariance of a block given all others under exp(-H): the inverse of its Hessian."""
-    P = c.settled(c.diff(slope, Coordinate(block.name, col_slots(block))))
+    P = c.settled(c.diff(slope, col_coordinate(block)))
     if P.is_zero:
         raise NotAffineError(f"H is not quadratic in {block.name}")
     _require_independence(c, P, moved, f"H is not quadratic in {block.name}")
     for other in moved:
-        if other != block and not c.is_zero(c.diff(slope, Coordinate(other.name, col_slots(other)))):
+        if other != block and not c.is_zero(c.diff(slope, col_coordinate(other))):
             raise NotAffineError(f"{block.name} and {other.name} are coupled in H")
     if not block.shape.sizes:
         return c.power(P, -1)
@@ -122,7 +122,7 @@ def _conditional_covariance(c: Calculus, block: Block, slope: Tensor, moved: Seq
 
 def _next_value(c: Calculus, block: Block, mean: Tensor) -> Tensor:
     """Return the block plus the mean of its change."""
-    return c.add(c.coordinate(block.name, *row_slots(block)), mean)
+    return c.add(c.atom(row_coordinate(block)), mean)
 
 
 def _as_column(c: Calculus, block: Block, x: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from recipe_compiler.derive.recipe import col_slots, row_slots, zero_matrix, zero_vector
+from recipe_compiler.derive.recipe import col_slots, row_coordinate, row_slots, zero_matrix, zero_vector
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import replaced
 from recipe_compiler.formula.declaration import Block
@@ -63,7 +63,7 @@ def tensor_moments(step: Step, only: Sequence[int] = (), top: Fraction = TOP) ->
     at = TensorSeries(c, S)
     reading = Reading(step, c, S, at)
     blocks = [step.declarations.blocks[a] for a in only or range(len(step.new))]
-    here = [S.constant(c.coordinate(block.name, *row_slots(block))) for block in blocks]
+    here = [S.constant(c.atom(row_coordinate(block))) for block in blocks]
     change = [S.subtract(reading.new(block.name), z) for block, z in zip(blocks, here, strict=True)]
     draws = [reading.draw(item) for item in step.draws]
     found = moments(S, change, draws, lambda series, b: at.as_columns(series, blocks[b]))

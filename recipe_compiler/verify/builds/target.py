@@ -72,7 +72,7 @@ def demand_smoothness(claim: str, build: Build, dynamics: Dynamics, decided: Cal
 
 def _has_derivative(dynamics: Dynamics) -> bool:
     """Whether a formula of dynamics holds a derivative; of claimed drifts, one of second order."""
-    matrices = [entry for matrix in (dynamics.D, dynamics.Q) for row in matrix or () for entry in row]
+    matrices = dynamics.matrix_entries
     drifts = [drift for _, drift in dynamics.claims.drift or ()]
     return any(_has_function(formula, CALCULUS) for formula in (dynamics.H, *matrices)) or any(
         _has_function(formula, CALCULUS - {"grad"}) for formula in drifts

@@ -104,8 +104,7 @@ class Subject:
     @property
     def formulas(self) -> tuple[Formula, ...]:
         """H, and the places of D and Q as in `whole`: what drifts and noise are made of."""
-        whole = self.whole
-        return (whole.H, *(place for matrix in (whole.D, whole.Q) for row in matrix or () for place in row))
+        return (self.whole.H, *self.whole.matrix_entries)
 
 
 def decide_claim(claim: Callable[[Subject], Answer], subject: Subject) -> Answer:

@@ -55,12 +55,10 @@ def equation(subject: Subject) -> Equation | None:
         return None
     if subject.dynamics.Q is None:
         return claimed_equation(subject)
-    whole = subject.whole
-    formulas = (whole.H, *(place for m in (whole.D, whole.Q) for row in m or () for place in row))
     return Equation(
         subject,
         subject.derivation,
-        formulas,
+        subject.formulas,
         (),
         lambda sizes: _second_engine_drift(subject, sizes),
         lambda sizes: subject.system(sizes).D,

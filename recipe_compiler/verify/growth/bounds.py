@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import ceil
 
 from recipe_compiler.derive.marginal import blocks_in
-from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.derive.recipe import col_coordinate, row_coordinate
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.elementwise import FUNCTIONS, named
 from recipe_compiler.formula.shapes import DomainName
@@ -236,8 +236,8 @@ class Terms:
         forms = [term for term in terms if self._is_form(block, term)]
         if not forms or len(block.shape.sizes) > 1:
             return Definiteness.UNKNOWN
-        slope = self.c.diff(self.c.collect(forms, ()), Coordinate(block.name, row_slots(block)))
-        return definiteness(self.c, self.c.diff(slope, Coordinate(block.name, col_slots(block))))
+        slope = self.c.diff(self.c.collect(forms, ()), row_coordinate(block))
+        return definiteness(self.c, self.c.diff(slope, col_coordinate(block)))
 
     def _is_definite_given(self, block: Block, terms: Iterable[Term], held: Set[str]) -> bool:
         """Whether the forms in a block that hold only blocks of some set beside it are definite: then all are bounded.

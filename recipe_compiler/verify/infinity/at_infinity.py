@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from recipe_compiler.derive.recipe import Derivation, row_slots
+from recipe_compiler.derive.recipe import Derivation, row_coordinate, row_slots
 from recipe_compiler.derive.stationarity import current
 from recipe_compiler.formula.elementwise import Size, named
 from recipe_compiler.tensor.atoms import Factor
@@ -184,7 +184,7 @@ def is_integrable(terms: Terms, H: Tensor, term: Term, weight: int) -> bool:
     room = (max(power, Fraction(0)) + (1 if growth.logs else 0)) / 2
     square = c.constant(1)
     for block in (block for block in terms.unbounded if growth.logs or growth.powers.get(block.name, 0) > 0):
-        x = c.coordinate(block.name, *row_slots(block))
+        x = c.atom(row_coordinate(block))
         square = c.add(square, c.total(c.multiply(x, x), *row_slots(block)))
     with_power = c.subtract(energy, c.scale(c.applied("log", square), room))
     abstract = list_abstract_energies(terms.declarations)

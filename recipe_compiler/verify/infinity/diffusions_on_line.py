@@ -23,7 +23,7 @@ from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.scalars.transcendentals import NoNormalFormError
 from recipe_compiler.derive.marginal import blocks_in
-from recipe_compiler.derive.recipe import col_slots, row_slots
+from recipe_compiler.derive.recipe import col_coordinate, col_slots, row_coordinate, row_slots
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.elementwise import FUNCTIONS, Corner
 from recipe_compiler.formula.shapes import HALF_LINE, DomainName
@@ -82,7 +82,7 @@ def _list_lines(of: Equation) -> Iterator[Line]:
     """Yield the coordinates that are diffusions on a line by themselves."""
     c, d = of.derivation.calculus, of.derivation
     for k, block in _list_blocks(of):
-        x, domain = Coordinate(block.name, row_slots(block)), block.domain.name
+        x, domain = row_coordinate(block), block.domain.name
         noise = _take_diagonal(c, block, d.D[k][k])
         bent = domain is DomainName.CIRCLE or (domain is DomainName.SIMPLEX and x.at)
         if not bent and _has_coordinate_alone(c, x, d.drift[k], noise):
@@ -101,7 +101,7 @@ def _list_line_currents(of: Equation) -> Iterator[tuple[Line, Tensor, Tensor]]:
 
 def _differentiate_on_line(c: Calculus, line: Line, tensor: Tensor) -> Tensor:
     """Return the derivative by x of a function of x."""
-    return _take_diagonal(c, line.block, c.diff(tensor, Coordinate(line.block.name, col_slots(line.block))))
+    return _take_diagonal(c, line.block, c.diff(tensor, col_coordinate(line.block)))
 
 
 def _take_diagonal(c: Calculus, block: Block, entry: Tensor) -> Tensor:

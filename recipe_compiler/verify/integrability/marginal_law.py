@@ -19,7 +19,7 @@ from recipe_compiler.algebra.scalars.matrices import Rows, determinant, inverse,
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.derive.marginal import Gaussian, Integrated, blocks_in, integrate
-from recipe_compiler.derive.recipe import row_slots
+from recipe_compiler.derive.recipe import row_coordinate
 from recipe_compiler.errors import Place
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Block, Declarations
@@ -27,7 +27,7 @@ from recipe_compiler.formula.expression import Formula, Role, Symbol
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Coordinate, Tensor
+from recipe_compiler.tensor.terms import Tensor
 from recipe_compiler.verdict import Answer, Proved, undecided
 from recipe_compiler.verify.core.identities import Identity, Question, Scalars, decide
 from recipe_compiler.verify.core.premises import require_smooth, require_smooth_off_kinks, require_values
@@ -137,7 +137,7 @@ def decide_marginal_law(subject: Subject, keep: frozenset[str], stated: Formula,
     difference = c.subtract(integrated.energy, convert(stated, declarations))
     kept = tuple(block for block in declarations.blocks if block.name in keep)
     law = StatedLaw(subject, kept, stated, integrated, difference)
-    slopes = [c.settled(c.diff(difference, Coordinate(block.name, row_slots(block)))) for block in kept]
+    slopes = [c.settled(c.diff(difference, row_coordinate(block))) for block in kept]
     left = frozenset(block.name for block in integrated.left)
     if any(blocks_in(c, slope) & left for slope in slopes):
         return _decide_coupled(c, law, where)

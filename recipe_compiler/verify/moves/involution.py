@@ -30,7 +30,7 @@ from recipe_compiler.algebra.structure.definedness import Obligations
 from recipe_compiler.derive.conditional import is_symmetric
 from recipe_compiler.derive.involution import JacobianError, Mapped, mapped
 from recipe_compiler.derive.law_energies import minus, needs
-from recipe_compiler.derive.recipe import row_slots
+from recipe_compiler.derive.recipe import row_coordinate
 from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Compare, Formula, Number
@@ -110,7 +110,7 @@ def moved_by_involution(cycle: Cycle, move: Involution) -> Mapping[str, bool | N
 def _is_moved(subject: Subject, S: Mapped, block: Block) -> bool | None:
     """Return whether S changes a block at some point: False by index notation, True by a witness, None unknown."""
     c = S.calculus
-    if c.settled(c.subtract(S.image(block), c.coordinate(block.name, *row_slots(block)))).is_zero:
+    if c.settled(c.subtract(S.image(block), c.atom(row_coordinate(block)))).is_zero:
         return False
     for sizes in _sizes_with_named_positions(subject, S):
         image = _map_coordinates(S, sizes)

@@ -31,7 +31,7 @@ from recipe_compiler.algebra.scalars.derivatives import slope_off_kinks
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.marginal import blocks_in
-from recipe_compiler.derive.recipe import Derivation, col_slots, row_slots
+from recipe_compiler.derive.recipe import Derivation, col_slots, row_coordinate, row_slots
 from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.facts.parity import is_even
 from recipe_compiler.formula.build import depends_on_state
@@ -210,7 +210,7 @@ class EquationAtFace:
             raise UnknownGrowthError(f"{self._format_term(term)} joins several bounded coordinates")
         if at is None and slack is None:
             raise UnknownGrowthError(self._format_term(term))
-        x = Coordinate(block.name, row_slots(block))
+        x = row_coordinate(block)
         alone = None if at is None else c.rename(Tensor(at, (term,)), dict(zip(at, x.at, strict=True)))
         if alone is None and slack is not None:
             require_bounded_at_vertex(c, slack, Coordinate(Y))
@@ -237,9 +237,7 @@ class EquationAtFace:
             entry = c.total(entry, *(index for index in row_slots(self.block) if index in entry.free))
             entry = replace_coordinate(c, entry, self.block.name, c.subtract(c.constant(1), c.coordinate(Y)))
         else:
-            entry = replace_coordinate(
-                c, entry, Coordinate(self.block.name, row_slots(self.block)), self.face.end.place(c, y)
-            )
+            entry = replace_coordinate(c, entry, row_coordinate(self.block), self.face.end.place(c, y))
         orders: dict[Order, list[Tensor]] = {}
         for term in entry.terms:
             own = [factor for factor in term.factors if has_coordinate(factor, y)]

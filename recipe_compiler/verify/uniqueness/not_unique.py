@@ -119,7 +119,7 @@ def _set_parameters_to_zero(dynamics: Dynamics) -> Iterator[tuple[Dynamics, tupl
             D=tuple(tuple(substitute(x, zeros) for x in row) for row in D),
             Q=tuple(tuple(substitute(x, zeros) for x in row) for row in Q),
         )
-        open_ = obligations(tuple(x for m in (changed.D, changed.Q) for row in m or () for x in row), declared).open
+        open_ = obligations(changed.matrix_entries, declared).open
         if not open_:
             yield changed, tuple(zeros)
 

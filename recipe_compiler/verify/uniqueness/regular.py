@@ -226,9 +226,7 @@ def _prove_by_brackets(subject: Subject) -> Pivot | None:
 
     On a surface that no chain crosses the columns of D and b are tangent, hence all of their brackets.
     """
-    whole = subject.whole
-    formulas = (whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row))
-    premises = require_smooth(formulas, subject.declarations)
+    premises = require_smooth(subject.formulas, subject.declarations)
     if subject.derivation is None or premises.open or has_state_assumptions(subject.declarations):
         return None
     reached = prove_spanning(subject, subject.derivation)

@@ -83,9 +83,7 @@ def _decide_unique(subject: Subject) -> Answer:
     where = subject.place("D", "claims.diffusion")
     if subject.derivation is None:
         return undecided(UNKNOWN, where=where)
-    whole = subject.whole
-    formulas = [whole.H, *(x for m in (whole.D, whole.Q) for row in m or () for x in row)]
-    premises = require_smooth(formulas, subject.declarations)
+    premises = require_smooth(subject.formulas, subject.declarations)
     given = tuple(sorted(premises.given))
     shut = [*(f"not shown: {what}" for what in premises.open), *_list_boundaries(subject)]
     if shut:
