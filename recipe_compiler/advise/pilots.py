@@ -17,6 +17,7 @@ from recipe_compiler.advise.roles import Open
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.errors import RunError
 from recipe_compiler.formula.arrays import Array
+from recipe_compiler.formula.declaration import by_name
 from recipe_compiler.program.step_stats import ACCEPTANCE, of_kind
 from recipe_compiler.run.chain import Chain, advance, start_chain
 from recipe_compiler.run.chains import run_chains
@@ -180,7 +181,7 @@ class Pilots:
             self.budget.keep(found, settings.thin)
         build, point = self.sampler.build, self.sampler.point
         own, bind = potential_block(build), dict(build.bind)
-        block = next(block for block in build.dynamics.declarations.blocks if block.name == own)
+        block = by_name(build.dynamics.declarations.blocks)[own]
         if block.domain.name not in UNBOUNDED:
             first = leaves(block, bind, point, theta[:, None])
             found[np.logical_or.accumulate(first | leaves(block, bind, point, found), axis=1)] = np.nan

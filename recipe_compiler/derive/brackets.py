@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, islice
 
 from recipe_compiler import limits
-from recipe_compiler.derive.recipe import Derivation, Vector, apply_matrix, divergence, row_slots
+from recipe_compiler.derive.recipe import Derivation, Vector, apply_matrix, divergence, row_slots, slots
 from recipe_compiler.formula.declaration import Block, Function, Parameter
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.tensor.calculus import Calculus, calculus
@@ -89,7 +89,7 @@ def _extend_by_brackets(
     outside = [block for block in blocks if block.name not in reached]
     families = (by for depth in range(1, limits.DEPTH + 1) for by in combinations_with_replacement(inside, depth))
     for by in islice(families, limits.CANDIDATES):
-        at = [tuple(Index(size, f"k{n}") for size in block.shape.sizes) for n, block in enumerate(by)]
+        at = [slots(block, f"k{n}") for n, block in enumerate(by)]
         moved = [(block, _differentiate_by_blocks(c, b[block.name], by, at)) for block in outside]
         touched = [(block, slope) for block, slope in moved if not c.is_zero(slope)]
         if len(touched) != 1:
@@ -102,8 +102,8 @@ def _extend_by_brackets(
 
 def _differentiate_by_blocks(c: Calculus, tensor: Tensor, by: tuple[Block, ...], at: list[tuple[Index, ...]]) -> Tensor:
     """Return the derivative of a tensor by several blocks in turn."""
-    for block, slots in zip(by, at, strict=True):
-        tensor = c.diff(tensor, Coordinate(block.name, slots))
+    for block, places in zip(by, at, strict=True):
+        tensor = c.diff(tensor, Coordinate(block.name, places))
     return tensor
 
 

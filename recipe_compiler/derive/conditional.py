@@ -7,7 +7,7 @@ all i and j. For a discrete block, differences of U - E between its values repla
 
 from recipe_compiler.derive.discrete import increment_count, reduce_one_hot, substitute_category, unify_logarithms
 from recipe_compiler.derive.law_energies import counted, energy, precision
-from recipe_compiler.derive.recipe import row_slots
+from recipe_compiler.derive.recipe import row_slots, slots
 from recipe_compiler.formula import build
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Add, Apply, Formula, Identity, MatMul, Multiply
@@ -140,7 +140,7 @@ def counts_residual(target: Target, law: Law, block: Block) -> Tensor:
     """
     declarations = of_all_data(target.declarations)
     c, own = calculus(declarations), counted(law, block)
-    row = tuple(Index(size, "n") for size in block.shape.sizes)
+    row = slots(block, "n")
     V = c.settled(_reduce_rows(c, c.subtract(potential_of(target), convert(own.base, declarations)), declarations))
     by_one = _reduce_rows(c, c.subtract(increment_count(c, V, block, *row), V), declarations)
     ratio = c.applied("exp", c.scale(unify_logarithms(c, by_one), -1))

@@ -1,6 +1,6 @@
 """What the noise of a minibatch gradient adds to a step: B_hat = (D + Q) V (D + Q).T (Ma, Chen, Fox 2015, Sec. 2.3)."""
 
-from recipe_compiler.derive.recipe import Derivation, Matrix, col_slots, map_matrices, row_slots
+from recipe_compiler.derive.recipe import Derivation, Matrix, col_slots, map_matrices, row_slots, slots
 from recipe_compiler.errors import CompilerError
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
@@ -59,7 +59,7 @@ def sandwich(c: Calculus, block: Block, K: Tensor, B: Tensor) -> Tensor:
 
 def _sandwich_between(c: Calculus, block: Block, K: Tensor, B: Tensor, other: Block, L: Tensor) -> Tensor:
     """Return K B L^T for two blocks, entry by entry: sum_kl K[i,k] B[k,l] L[j,l]."""
-    left, right = (tuple(Index(size, label) for size in block.shape.sizes) for label in "kl")
+    left, right = (slots(block, label) for label in "kl")
     rows, cols = row_slots(block), col_slots(block)
     inner = c.rename(B, {**_rename_map(rows, left), **_rename_map(cols, right)})
     there = c.rename(L, {**_rename_map(row_slots(other), col_slots(other)), **_rename_map(cols, right)})

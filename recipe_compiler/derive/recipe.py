@@ -67,16 +67,6 @@ class Derivation:
         return self.declarations.blocks
 
 
-def row_index(size: int | str) -> Index:
-    """Return the free index `i` of a vector over z, and of the rows of a matrix."""
-    return Index(size, "i")
-
-
-def col_index(size: int | str) -> Index:
-    """Return the free index `j` of the columns of a matrix over z."""
-    return Index(size, "j")
-
-
 def derive(dynamics: Dynamics, *, stated: bool = False, settle: bool = True) -> Derivation:
     """Return grad H, Gamma and the drift of `dynamics`, for every size at once.
 
@@ -118,14 +108,19 @@ def derive(dynamics: Dynamics, *, stated: bool = False, settle: bool = True) -> 
     return Derivation(dynamics, H, D, Q, grad_H, Gamma, drift, stated)
 
 
+def slots(block: Block, label: str) -> tuple[Index, ...]:
+    """Return free indices of a label for the axes of a block: one, none for a scalar."""
+    return tuple(Index(size, label) for size in block.shape.sizes)
+
+
 def row_slots(block: Block) -> tuple[Index, ...]:
     """Return the free indices that a block has in a vector, or as the rows of a matrix: one, none for a scalar."""
-    return tuple(row_index(size) for size in block.shape.sizes)
+    return slots(block, "i")
 
 
 def col_slots(block: Block) -> tuple[Index, ...]:
     """Return the free indices that a block has as the columns of a matrix."""
-    return tuple(col_index(size) for size in block.shape.sizes)
+    return slots(block, "j")
 
 
 def row_coordinate(block: Block) -> Coordinate:

@@ -10,7 +10,7 @@ from enum import Enum
 from recipe_compiler.derive.marginal import occurs
 from recipe_compiler.derive.recipe import Derivation, col_coordinate, col_slots, row_coordinate, row_slots
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, by_name
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import everywhere
 from recipe_compiler.tensor.calculus import Calculus, calculus
@@ -44,7 +44,7 @@ def _is_normal(derivation: Derivation, block: str) -> bool:
     """Whether dH/db = b."""
     declarations = derivation.declarations
     c = calculus(declarations)
-    own = next(item for item in declarations.blocks if item.name == block)
+    own = by_name(declarations.blocks)[block]
     slope = derivation.grad_H[declarations.blocks.index(own)]
     return c.is_zero(c.subtract(slope, c.atom(row_coordinate(own))))
 
@@ -58,7 +58,7 @@ def is_gaussian(derivation: Derivation, block: str) -> bool:
     """
     declarations = derivation.declarations
     c = calculus(declarations)
-    own = next(item for item in declarations.blocks if item.name == block)
+    own = by_name(declarations.blocks)[block]
     slope = derivation.grad_H[declarations.blocks.index(own)]
     curvature = c.diff(slope, col_coordinate(own))
     others = [other for other in declarations.blocks if other != own]
@@ -97,7 +97,7 @@ def conditional_law(derivation: Derivation, block: str) -> GaussianLaw | None:
     with an energy that is not quadratic in it.
     """
     declarations = derivation.declarations
-    own = next(item for item in declarations.blocks if item.name == block)
+    own = by_name(declarations.blocks)[block]
     if own.domain.name is not DomainName.REAL or len(own.shape.sizes) > 1:
         return None
     c = derivation.calculus

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from recipe_compiler.derive.recipe import row_slots
 from recipe_compiler.formula.shapes import SCALAR, Shape
 from recipe_compiler.program.atoms import replace_atoms
 from recipe_compiler.program.combine import block_array, entry_at, nested, plus
@@ -62,7 +63,7 @@ from recipe_compiler.program.step_stats import (
 )
 from recipe_compiler.program.traverse import names_in
 from recipe_compiler.tensor.show import text
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, Tensor, Term
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Tensor, Term
 
 REST = "rest"
 """The procedure that returns H - U."""
@@ -185,7 +186,7 @@ def lower_rest(defined: Definitions, rest: Tensor) -> Procedure:
 
 def _refreshed(defined: Definitions, move: Refresh, program: Program) -> Lowered:
     """Return the draw of a block from its law given all others: new = kept old + N(0, (1 - kept^2) S)."""
-    slots = tuple(Index(size, "i") for size in move.block.shape.sizes)
+    slots = row_slots(move.block)
     kept = (Term(move.kept, ((Coordinate(move.old, slots), Fraction(1)),)),) if move.kept else ()
     share = f"{move.kept} {move.block.name} + " if move.kept else ""
     says = f"refresh: {move.new} = {share}N(0, {text(move.noise.two_D[0][0])})"

@@ -17,7 +17,7 @@ from recipe_compiler.algebra.scalars.constraints import value
 from recipe_compiler.algebra.scalars.matrices import inverse
 from recipe_compiler.algebra.scalars.symbols import component, coordinate, label, length, positions
 from recipe_compiler.errors import CompilerError
-from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter
+from recipe_compiler.formula.declaration import Block, Datum, Declarations, Parameter, by_name
 from recipe_compiler.formula.extents import valued
 from recipe_compiler.formula.shapes import Kind, Size, Sizes
 from recipe_compiler.program.atoms import matrix_name
@@ -286,7 +286,7 @@ def _coordinates(names: Names, name: str) -> Mapping[tuple[int, ...], Scalar]:
             if part.block.constraint is not None:
                 return dict(value(part.block.constraint, held, length(part.block.shape.sizes[0], sizes)))
             return dict(zip(positions(part.block.shape, sizes), held, strict=True))
-    block = next(block for block in names.program.blocks if block.name == name)
+    block = by_name(names.program.blocks)[name]
     entries = names.known.get(name) or (lambda at: names.valued(coordinate(block, at)))
     return {at: entries(at) for at in positions(block.shape, sizes)}
 

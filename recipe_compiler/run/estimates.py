@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from recipe_compiler.emit.module import Module
 from recipe_compiler.formula.arrays import Array
+from recipe_compiler.formula.declaration import by_name
 from recipe_compiler.formula.rebuild import zero
 from recipe_compiler.formula.shapes import Sizes
 from recipe_compiler.program.lowered_noise import CLIPPED
@@ -142,7 +143,7 @@ def at_mode(build: Build, gradients: Gradients, mode: Array, settings: RunSettin
     if build.estimated is None:
         return build
     name = build.estimated
-    declared = next(parameter for parameter in build.parameters if parameter.name == name)
+    declared = by_name(build.parameters)[name]
     diagonal = len(declared.shape.sizes) < 2
     n = settings.batch_size or gradients.rows
     V = gradient_noise(gradients, mode, n, _batches(build), diagonal=diagonal, seed=settings.seed)

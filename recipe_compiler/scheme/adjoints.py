@@ -18,6 +18,7 @@ a_2 = s_2 - y_2 and a_1 = s_1 - y_1 + phi a_2, so dU/dphi = s_0 a_1 + s_1 a_2 = 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
+from recipe_compiler.derive.recipe import slots
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.program.atoms import with_arrays
@@ -220,7 +221,7 @@ def _moved_by_blocks(target: Target) -> frozenset[str]:
 
 
 def _slots(block: Block) -> tuple[Index, ...]:
-    return tuple(Index(size, STATE) for size in block.shape.sizes)
+    return slots(block, STATE)
 
 
 def _entry_of(block: Block) -> Coordinate:

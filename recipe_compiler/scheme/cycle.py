@@ -17,7 +17,7 @@ from fractions import Fraction
 from recipe_compiler.derive.recipe import Derivation, derive
 from recipe_compiler.derive.refresh import conditional_law
 from recipe_compiler.errors import CompilerError, model_error
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, by_name
 from recipe_compiler.formula.shapes import SCALAR, WITHOUT_BOUNDARY, Shape
 from recipe_compiler.program.atoms import names_of
 from recipe_compiler.program.combine import fresh, unsupported
@@ -245,7 +245,7 @@ def _refresh(
     derivation: Derivation, name: str, kept: Fraction, old: str, newest: Mapping[str, str], taken: frozenset[str]
 ) -> Refresh:
     """Return b' = c b + N(0, (1 - c^2) S), with N(0, S) the law of b given all others (Horowitz 1991)."""
-    block = next(item for item in derivation.blocks if item.name == name)
+    block = by_name(derivation.blocks)[name]
     law = conditional_law(derive(derivation.dynamics), name)
     if law is None:
         problem = f"found `refresh: {name}`, whose conditional distribution is not shown to be N(0, S)"

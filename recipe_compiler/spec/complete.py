@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from recipe_compiler.errors import Fault, ModelError
 from recipe_compiler.formula.build import add, negate
-from recipe_compiler.formula.declaration import Declarations, Function, unused
+from recipe_compiler.formula.declaration import Declarations, Function, by_name, unused
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.rebuild import zero
@@ -45,7 +45,7 @@ def with_potential(dynamics: Dynamics) -> tuple[Dynamics, Target]:
             hint = f"state its law, which is proved: `claims: {{marginal: {{{of}: ...}}}}`, -log of a density of {of}"
             raise ModelError([Fault(dynamics.source.place("H"), "H", problem, hint)])
         potential = add(own, SCALAR) if own else zero(SCALAR)
-    block = next(block for block in declared.blocks if block.name == of)
+    block = by_name(declared.blocks)[of]
     U = Function(unused("U", declared.names), (of,), role="potential")
     left, more = Counter(terms) - Counter(own), Counter(own) - Counter(terms)
     rest = (*left.elements(), *map(negate, more.elements()))

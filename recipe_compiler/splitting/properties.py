@@ -6,13 +6,13 @@ These are properties of the field f_k in index notation: no flow is written out,
 from collections.abc import Mapping
 from fractions import Fraction
 
-from recipe_compiler.derive.recipe import Matrix, Vector, col_slots, row_coordinate, row_slots
+from recipe_compiler.derive.recipe import Matrix, Vector, col_slots, row_coordinate, row_slots, slots
 from recipe_compiler.formula.declaration import Block
 from recipe_compiler.program.atoms import indices
 from recipe_compiler.tensor.atoms import nested
 from recipe_compiler.tensor.calculus import Calculus
 from recipe_compiler.tensor.rewrite import rewritten
-from recipe_compiler.tensor.terms import Atom, Component, Coordinate, Index, MatrixFunction, Tensor
+from recipe_compiler.tensor.terms import Atom, Component, Coordinate, MatrixFunction, Tensor
 
 Centres = Mapping[str, Tensor]
 """The centre m of the reflection z_b -> 2 m - z_b of a block, 0 unless the block is a scalar."""
@@ -42,7 +42,7 @@ def compute_change_of_form(c: Calculus, blocks: tuple[Block, ...], f: Vector, Q:
         other = c.rename(f[b], dict(zip(row_slots(blocks[b]), columns, strict=True)))
         parts = [c.zero(*rows, *columns)]
         for m, block in enumerate(blocks):
-            inner = tuple(Index(size, "k") for size in block.shape.sizes)
+            inner = slots(block, "k")
             by = Coordinate(block.name, inner)
             left = c.rename(Q[m][b], dict(zip(row_slots(block), inner, strict=True)))
             right = c.rename(Q[a][m], dict(zip(col_slots(block), inner, strict=True)))

@@ -19,7 +19,15 @@ from recipe_compiler.algebra.scalars.entries import Setting
 from recipe_compiler.algebra.scalars.matrices import Rows
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.zero.zero import is_zero
-from recipe_compiler.derive.recipe import apply_matrix, col_coordinate, col_slots, gradient, row_coordinate, row_slots
+from recipe_compiler.derive.recipe import (
+    apply_matrix,
+    col_coordinate,
+    col_slots,
+    gradient,
+    row_coordinate,
+    row_slots,
+    slots,
+)
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import DomainName
@@ -27,7 +35,7 @@ from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.tensor.calculus import Calculus, calculus
 from recipe_compiler.tensor.convert import convert
 from recipe_compiler.tensor.inverses import grid_indices
-from recipe_compiler.tensor.terms import Coordinate, Grid, Index, Tensor
+from recipe_compiler.tensor.terms import Coordinate, Grid, Tensor
 from recipe_compiler.trace.moments import Coefficients
 from recipe_compiler.trace.series import C
 from recipe_compiler.trace.tensors import with_indices
@@ -131,7 +139,7 @@ def _as_column(c: Calculus, block: Block, x: Tensor) -> Tensor:
 
 def _propagate_covariance(c: Calculus, x: Tensor, y: Tensor, block: Block, S: Tensor) -> Tensor:
     """Return sum_kl dx/dz_k S_kl dy/dz_l over a block."""
-    k, n = (tuple(Index(size, label) for size in block.shape.sizes) for label in "kn")
+    k, n = (slots(block, label) for label in "kn")
     slopes = c.diff(x, Coordinate(block.name, k)), c.diff(y, Coordinate(block.name, n))
     middle = c.rename(S, dict(zip((*row_slots(block), *col_slots(block)), (*k, *n), strict=True)))
     return c.total(with_indices(c.multiply(middle, *slopes), (*k, *n)), *k, *n)
@@ -140,7 +148,7 @@ def _propagate_covariance(c: Calculus, x: Tensor, y: Tensor, block: Block, S: Te
 def _require_independence(c: Calculus, tensor: Tensor, blocks: Sequence[Block], why: str) -> None:
     """Raise NotAffineError(why) if a tensor depends on one of some blocks."""
     for block in blocks:
-        by = Coordinate(block.name, tuple(Index(size, "k") for size in block.shape.sizes))
+        by = Coordinate(block.name, slots(block, "k"))
         if not c.is_zero(c.diff(tensor, by)):
             raise NotAffineError(why)
 

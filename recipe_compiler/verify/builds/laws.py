@@ -33,7 +33,7 @@ from recipe_compiler.derive.conditional import (
 )
 from recipe_compiler.derive.law_energies import energy, minus, needs
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.declaration import Block, Declarations, by_name
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.orders import terms_of
 from recipe_compiler.formula.shapes import SCALAR, Shape
@@ -375,4 +375,4 @@ def choose_sizes(target: Target) -> tuple[Sizes, ...]:
 
 
 def _find_block(target: Target, name: str) -> Block:
-    return next(block for block in target.declarations.blocks if block.name == name)
+    return by_name(target.declarations.blocks)[name]

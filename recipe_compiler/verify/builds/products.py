@@ -11,7 +11,7 @@ from fractions import Fraction
 from recipe_compiler import limits
 from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.build import add, depends_on_state, multiply, nodes, parts, replaced
-from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.declaration import Declarations, by_name
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.density_terms import log_density
 from recipe_compiler.formula.expression import (
@@ -120,7 +120,7 @@ def _split_by_field(
     declarations: Declarations,
 ) -> Iterator[Product]:  # fmt: skip
     """Yield the products at each value of a field of the data."""
-    datum = next(one for one in declarations.data if one.name == field)
+    datum = by_name(declarations.data)[field]
     for value in datum.values:
         put = {field: Number(Fraction(value))}
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from recipe_compiler.facts.semidefinite import sign
 from recipe_compiler.formula.build import add, parts
-from recipe_compiler.formula.declaration import Declarations
+from recipe_compiler.formula.declaration import Declarations, by_name
 from recipe_compiler.formula.densities import DENSITIES
 from recipe_compiler.formula.expression import (
     Add,
@@ -100,7 +100,7 @@ def _has_row_laws(name: str, likelihood: Sequence[Product], rows: Rows) -> bool:
             if place in needed:
                 return False
             needed[place] = {given[k] for lists in givens for given in lists}
-    block = next(one for one in rows.declarations.blocks if one.name == name)
+    block = by_name(rows.declarations.blocks)[name]
     if {*needed} != {*range(rows.length(block.shape.rows))} or len(block.shape.sizes) != 1:
         return False
     return not _has_cycle(needed)

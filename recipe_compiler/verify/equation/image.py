@@ -10,10 +10,9 @@ from sympy import Expr
 
 from recipe_compiler.algebra.scalars.entries import rows
 from recipe_compiler.algebra.structure.definedness import Obligations
-from recipe_compiler.derive.recipe import generator
+from recipe_compiler.derive.recipe import generator, slots
 from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.formula.build import depends_on_state
-from recipe_compiler.formula.declaration import Block
 from recipe_compiler.formula.expression import Compare, Filled, Formula, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, DomainName
 from recipe_compiler.formula.substitute import substitute
@@ -88,16 +87,16 @@ def _apply_ito(subject: Subject, of: Subject, g: Mapping[str, Formula]) -> Itera
         return apply_generator(here, x, sizes)
 
     for block, f in zip(blocks, convert_to_ito(own, D), strict=True):
-        x = _tensor(of, g[block.name], _slots(block, "k"))
+        x = _tensor(of, g[block.name], slots(block, "k"))
 
         def drift(sizes: Sizes, name: str = block.name) -> list[Expr]:
             return [L(u, sizes) for u in _scalars(of, g[name], sizes)]
 
         entry = f"claims.drift.{block.name}"
         at = f"{entry} - L {block.name}", subject.place(entry, "claims.drift")
-        yield _compare(of, at, substitute(f, g), _slots(block, "k"), generator(derivation, x), drift)
+        yield _compare(of, at, substitute(f, g), slots(block, "k"), generator(derivation, x), drift)
     for (row, line), (n, col) in product(zip(blocks, D, strict=True), enumerate(blocks)):
-        x, y = _tensor(of, g[row.name], _slots(row, "k")), _tensor(of, g[col.name], _slots(col, "l"))
+        x, y = _tensor(of, g[row.name], slots(row, "k")), _tensor(of, g[col.name], slots(col, "l"))
         twice = c.subtract(generator(derivation, c.distribute(x, y)), c.distribute(x, generator(derivation, y)))
         twice = c.subtract(twice, c.distribute(generator(derivation, x), y))
 
@@ -107,16 +106,16 @@ def _apply_ito(subject: Subject, of: Subject, g: Mapping[str, Formula]) -> Itera
 
         entry = f"D[{row.name},{col.name}]"
         at = f"{entry} - L ({row.name}, {col.name})", subject.place(entry, "D")
-        slots = (*_slots(row, "k"), *_slots(col, "l"))
-        yield _compare(of, at, substitute(line[n], g), slots, c.scale(twice, Fraction(1, 2)), spread)
+        places = (*slots(row, "k"), *slots(col, "l"))
+        yield _compare(of, at, substitute(line[n], g), places, c.scale(twice, Fraction(1, 2)), spread)
 
 
 def _compose(of: Subject, inner: Mapping[str, Formula], outer: Formulas, at: tuple[str, Place]) -> Iterator[Identity]:
     """Yield outer(inner(z)) - z, block by block."""
     for block, (name, formula) in zip(of.dynamics.declarations.blocks, outer, strict=True):
-        z, slots = Symbol(name, block.shape, Role.BLOCK), _slots(block, "k")
+        z, places = Symbol(name, block.shape, Role.BLOCK), slots(block, "k")
         says = f"{at[0].format(name)} - {name}", at[1]
-        yield _compare(of, says, substitute(formula, inner), slots, _tensor(of, z, slots), partial(_scalars, of, z))
+        yield _compare(of, says, substitute(formula, inner), places, _tensor(of, z, places), partial(_scalars, of, z))
 
 
 def _compare(
@@ -137,11 +136,6 @@ def _tensor(of: Subject, formula: Formula, slots: tuple[Index, ...]) -> Tensor:
 
 def _scalars(of: Subject, formula: Formula, sizes: Sizes) -> list[Expr]:
     return [x for row in rows(formula, of.setting(sizes)) for x in row]
-
-
-def _slots(block: Block, label: str) -> tuple[Index, ...]:
-    """Return the index of a block, of another label than those of f and D."""
-    return tuple(Index(size, label) for size in block.shape.sizes)
 
 
 def _require_inside(to: Dynamics, by: Mapping[str, Formula], of: Subject) -> Obligations:

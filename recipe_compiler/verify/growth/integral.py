@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from recipe_compiler import limits
 from recipe_compiler.derive.marginal import blocks_in
+from recipe_compiler.derive.recipe import slots
 from recipe_compiler.formula.declaration import Block, Declarations, Function
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.tensor.atoms import everywhere, indices, moved_factors
@@ -134,7 +135,7 @@ def decide_by_coordinates(terms: Terms, block: Block, own: list[Term], left: lis
     (Dirichlet). Where a term was left out, since it only helps, conditions that fail do not refute.
     """
     c = terms.c
-    opened = tuple(Index(size, "x") for size in block.shape.sizes)
+    opened = slots(block, "x")
     x = Coordinate(block.name, opened)
     generic: list[Term] = []
     slack: list[Term] = []

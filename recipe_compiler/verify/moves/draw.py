@@ -29,6 +29,7 @@ from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.law_energies import energy, minus
 from recipe_compiler.errors import ModelError
+from recipe_compiler.formula.declaration import by_name
 from recipe_compiler.formula.expression import FunctionAt
 from recipe_compiler.formula.shapes import SCALAR
 from recipe_compiler.formula.show import text
@@ -126,7 +127,7 @@ def refute_draw(target: Target, block: str) -> Answer | None:
     """Return the refutation by U(b') - U(b) != E(b') - E(b), exp(-E) the claimed law; None where no point shows it."""
     target = standard(target)
     declared, law = declare_all_rows(target.declarations), dict(target.laws)[block]
-    own = next(one for one in declared.blocks if one.name == block)
+    own = by_name(declared.blocks)[block]
     if discrete_blocks(target.declarations) or target.recursion or is_on_simplex(own):
         return None
     sizes, E = choose_sizes(target)[-1], energy(law, own)

@@ -19,7 +19,7 @@ from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.derive.refresh import GaussianLaw, conditional_law
 from recipe_compiler.errors import ModelError
-from recipe_compiler.formula.declaration import Block
+from recipe_compiler.formula.declaration import Block, by_name
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Refresh
 from recipe_compiler.tensor.matrixform import matrix_form
@@ -54,7 +54,7 @@ def law_given_others(split: Split, block: str) -> Answer:
     inv(M), S = M.
     """
     derivation = split.derivation
-    own = next(item for item in derivation.blocks if item.name == block)
+    own = by_name(derivation.blocks)[block]
     refused = _unsupported_block_reason(split, own)
     if refused:
         return undecided(refused)

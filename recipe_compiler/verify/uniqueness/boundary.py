@@ -35,7 +35,7 @@ from recipe_compiler.derive.recipe import Derivation, col_slots, row_coordinate,
 from recipe_compiler.errors import ModelError, Place
 from recipe_compiler.facts.parity import is_even
 from recipe_compiler.formula.build import depends_on_state
-from recipe_compiler.formula.declaration import Block, Declarations
+from recipe_compiler.formula.declaration import Block, Declarations, by_name
 from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.spec.model import Dynamics
 from recipe_compiler.splitting.reflection import list_momenta, take_off_diagonal
@@ -503,7 +503,7 @@ def _decide_mirrored(at: EquationAtFace, left: set[tuple[str, int]], reach: str,
 def _is_even_by_entry(at: EquationAtFace, momenta: list[str]) -> bool:
     """Whether H is shown to be even in each entry of a momentum alone: in all at once, and a sum over entries."""
     for name in momenta:
-        c, block = at.terms.c, next(block for block in at.of.blocks if block.name == name)
+        c, block = at.terms.c, by_name(at.of.blocks)[name]
         twice = c.diff(c.diff(at.of.H, Coordinate(name, row_slots(block))), Coordinate(name, col_slots(block)))
         apart = c.settled(take_off_diagonal(c, twice)).is_zero
         if not apart or not is_even(at.subject.whole.H, name, at.subject.whole.declarations):
