@@ -17,6 +17,7 @@ from recipe_compiler.formula.block_matrices import Matrix
 from recipe_compiler.formula.show import text
 from recipe_compiler.run.observed import with_data
 from recipe_compiler.run.sample import unsaid
+from recipe_compiler.spec.bind import bind
 from recipe_compiler.spec.build_checks import potential_blocks
 from recipe_compiler.spec.formulas import dependence
 from recipe_compiler.spec.model import Build, Dynamics
@@ -101,7 +102,7 @@ def designed(build: Build, cache: Cache, seconds: float, say: Callable[[str], No
         seconds: of the processor, that chains may take.
         say: called with a line that describes the work that starts.
     """
-    found = replace(design_of(build.dynamics), name=build.name)
+    found = replace(design_of(bind(build)), name=build.name)
     try:
         build = with_data(build if build.is_planned else restated(build, {"run": {"step_size": "auto"}}))
         say(f"{build.name}: checking")

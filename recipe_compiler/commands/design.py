@@ -63,8 +63,9 @@ def design_target(
                 refused.append(error)
                 found.append(replace(design_of(_dynamics(document)), why_not=error.faults[0].problem))
                 continue
-            free = left_plain(build)
-            if free and not samplers:
+            stated = {text.partition("=")[0].strip() for text in given.settings}
+            free = [name for name in left_plain(build) if name not in stated and isinstance(document, Dynamics)]
+            if free:
                 why = f'nothing states {", ".join(free)}, without which it is one of the others: --set "{free[0]}=..."'
                 found.append(replace(design_of(build.stated_dynamics), why_not=why))
                 continue

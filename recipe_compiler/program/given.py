@@ -23,7 +23,11 @@ def inputs_of(procedure: Procedure, readable: tuple[Array, ...], program: Progra
 
 
 def with_sizes_told(
-    readable: tuple[Array, ...], read: frozenset[str], body: Body, own: tuple[Array, ...]
+    readable: tuple[Array, ...],
+    read: frozenset[str],
+    body: Body,
+    own: tuple[Array, ...],
+    made: tuple[Array, ...] = (),
 ) -> tuple[Array, ...]:
     """Return the arrays with the names that are read, and the first with each size that no other one tells.
 
@@ -32,10 +36,12 @@ def with_sizes_told(
         read: names.
         body: what computes with sizes.
         own: what there is beside these arrays.
+        made: arrays that are made there.
     """
     told = {size for array in (*own, *(array for array in readable if array.name in read)) for size in array.sizes}
     tell = {size: array.name for array in reversed(readable) for size in array.sizes if size not in told}
-    wanted = read | {tell[name] for name in names_in(body) if name in tell}
+    sizes = {size for array in made for size in array.sizes}
+    wanted = read | {tell[name] for name in names_in(body) | sizes if name in tell}
     return tuple(array for array in readable if array.name in wanted)
 
 

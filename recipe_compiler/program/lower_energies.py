@@ -7,7 +7,7 @@ from functools import lru_cache
 from recipe_compiler.errors import ModelError
 from recipe_compiler.program.cast_float64 import widened
 from recipe_compiler.program.definition import Definitions
-from recipe_compiler.program.given import inputs_of
+from recipe_compiler.program.given import inputs_of, read_by, with_sizes_told
 from recipe_compiler.program.kernel import Procedure
 from recipe_compiler.program.lower import prepared, readable, started
 from recipe_compiler.program.lower_cycle import lower_rest
@@ -100,7 +100,9 @@ def lower_full_gradient(program: Program) -> LoweredFullGradient | None:
     gradient = lower_gradient(defined, program.full_gradient)
     says = "Return what `full_gradient` takes beside the state, parameters and data."
     prepare = prepared(program, defined, names_in(gradient.body), "prepare_full_gradient", says)
-    own = inputs_of(gradient, readable(program, prepare.outputs, at_state=True), program)
+    given = readable(program, prepare.outputs, at_state=True)
+    read = read_by(gradient.body, program)
+    own = with_sizes_told(given, read, gradient.body, gradient.work, gradient.outputs)
     return LoweredFullGradient(prepare, shorten(replace(gradient, name="full_gradient", inputs=own)))
 
 
