@@ -22,7 +22,7 @@ from recipe_compiler.experiment.statistics import Figure, trust_word
 from recipe_compiler.spec.schema_experiment import ClaimEntry
 
 REMARK = "remark"
-AGREES, OPEN, DIFFERS = "agrees", "within the error", "does not agree"
+AGREES, OPEN, DIFFERS, UNKNOWN = "agrees", "within the error", "does not agree", "not known"
 APART = 2.0
 """Standard errors that two figures lie apart by, for one to be the larger."""
 CLOSE = 3.0
@@ -208,7 +208,7 @@ def _judged(claim: ClaimEntry, figure: Callable[[Operand | None], Figure]) -> Ju
     figures = [figure(read_operand(text)) for text in texts]
     pairs = pairwise(figures) if claim.larger else ((figures[0], one) for one in figures[1:])
     verdicts = {_compared(claim, one, other) for one, other in pairs}
-    verdict = next(one for one in (DIFFERS, OPEN, AGREES) if one in verdicts)
+    verdict = next(one for one in (DIFFERS, UNKNOWN, OPEN, AGREES) if one in verdicts)
     shown = [text if read_operand(text) == Operand(number=one.value) else f"{text} {shown_figure(one)}"
              for text, one in zip(texts, figures, strict=True)]  # fmt: skip
     sign = (" > " if claim.times == 1 else f" > {claim.times} x ") if claim.larger else " = "
@@ -217,7 +217,7 @@ def _judged(claim: ClaimEntry, figure: Callable[[Operand | None], Figure]) -> Ju
 
 def _compared(claim: ClaimEntry, one: Figure, other: Figure) -> str:
     if not (math.isfinite(one.value) and math.isfinite(other.value)):
-        return OPEN
+        return UNKNOWN
     times = float(claim.times)
     if claim.larger:
         z = z_score(one, Figure(times * other.value, times * other.error))

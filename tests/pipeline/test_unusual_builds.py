@@ -224,6 +224,13 @@ def test_a_constant_that_no_double_holds_is_refused() -> None:
         drawn("1e-400*q.T @ q / 2", "sizes: {d: 2}")
 
 
+@pytest.mark.usefixtures("taken_for_granted")
+def test_a_constant_gradient_is_compiled_for_every_size() -> None:
+    dynamics = "dynamics: sgrhmc_positive\nscheme: {name: sequential_euler, order: [r, theta], reflect: theta}"
+    target = "state: {theta: {shape: d, domain: positive}}\npotential: sum(theta)\n"
+    assert "grad_U[i] = 1.0" in compile_build(built(dynamics, target)).text
+
+
 def test_a_name_that_nothing_defines_is_found() -> None:
     check_names("import math\n\ndef f(a):\n    b = a + math.pi\n    return b\n")
     with pytest.raises(CompilerError, match="f reads k"):
