@@ -191,17 +191,3 @@ def _matrix_indices(shape: Shape) -> tuple[Index, Index]:
 def _row_count(matrix: Formula) -> Size:
     """Return the number of rows of a matrix."""
     return matrix.shape.sizes[0]
-
-
-def is_symmetric(matrix: Formula, declarations: Declarations) -> bool:
-    """Whether a square matrix is shown to be symmetric, for every size.
-
-    For inv(A) that is decided by A; a scalar is symmetric.
-    """
-    if matrix.shape == SCALAR:
-        return True
-    if isinstance(matrix, Apply) and matrix.fn == "inv":
-        return is_symmetric(matrix.args[0], declarations)
-    c, i, j = calculus(declarations), *_matrix_indices(matrix.shape)
-    entry = convert(matrix, declarations, i, j)
-    return c.is_zero(c.subtract(entry, c.rename(entry, {i: j, j: i})))

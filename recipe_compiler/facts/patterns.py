@@ -1,13 +1,16 @@
-"""Patterns of matrices that hold for every size: diagonal, nonsingular, skew, entry by entry."""
+"""Patterns of matrices that hold for every size, entry by entry, and the kinds that they show."""
 
-from recipe_compiler.algebra.scalars.transposes import kinds_of
+from recipe_compiler.algebra.scalars.transposes import kinds_of, plain
 from recipe_compiler.facts.ranges import NOTHING, Given, known
 from recipe_compiler.facts.semidefinite import semidefinite, sign
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import nodes
 from recipe_compiler.formula.declaration import Declarations
-from recipe_compiler.formula.shapes import Kind
+from recipe_compiler.formula.shapes import SCALAR, Kind
 from recipe_compiler.formula.triangular import diagonal, sides
+from recipe_compiler.tensor.calculus import calculus
+from recipe_compiler.tensor.convert import convert
+from recipe_compiler.tensor.terms import Index
 
 Formula = ex.Formula
 
@@ -110,3 +113,46 @@ def is_entrywise(formula: Formula) -> bool:
     vectors = any(isinstance(n, ex.Symbol) and n.role is ex.Role.BLOCK and n.shape.sizes for n in nodes(formula))
     entries = any(isinstance(n, ex.Entry) for n in nodes(formula))
     return not (vectors and not formula.shape.sizes and not entries)
+
+
+def is_symmetric(matrix: Formula, declarations: Declarations) -> bool:
+    """Whether a square matrix is shown to be symmetric, for every size.
+
+    For inv(A) that is decided by A; a scalar is symmetric.
+    """
+    if matrix.shape == SCALAR:
+        return True
+    if isinstance(matrix, ex.Apply) and matrix.fn == "inv":
+        return is_symmetric(matrix.args[0], declarations)
+    rows, cols = matrix.shape.sizes
+    c, i, j = calculus(declarations), Index(rows, "i"), Index(cols, "j")
+    entry = convert(matrix, declarations, i, j)
+    return c.is_zero(c.subtract(entry, c.rename(entry, {i: j, j: i})))
+
+
+def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool:
+    """Return whether structural rules show that a formula is of a kind, for all values of the names in it.
+
+    A scalar for signs, an n x n matrix for `pd`, `psd`, `symmetric`, `skew` and `diagonal`. `A @ A.T` is shown to be
+    psd for every A; `A @ A.T + I` is pd. False means "not shown", not "is not".
+    """
+    match kind:
+        case Kind.REAL:
+            return True
+        case Kind.POSITIVE:
+            return sign(formula, declarations).positive
+        case Kind.NONNEGATIVE:
+            return sign(formula, declarations).nonnegative
+        case Kind.NONZERO:
+            return sign(formula, declarations).nonzero
+        case Kind.PD | Kind.PSD:
+            found = semidefinite(formula, declarations)
+            return found is not None and (found.strict or kind is Kind.PSD)
+        case Kind.SYMMETRIC:
+            return is_symmetric(formula, declarations)
+        case Kind.SKEW:
+            return is_skew(plain(formula, declarations), declarations)
+        case Kind.DIAGONAL:
+            return is_diagonal(plain(formula, declarations), declarations)
+        case Kind.INTEGER | Kind.INCREASING:  # of data alone, whose numbers are looked at
+            return False

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from recipe_compiler import limits
 from recipe_compiler.algebra.structure.definedness import Demand, obligations
+from recipe_compiler.facts.patterns import is_of_kind
 from recipe_compiler.formula.build import add, negate, nodes
 from recipe_compiler.formula.declaration import Block, by_name
 from recipe_compiler.formula.expression import Apply, Entry, Explicit, Formula, Number
@@ -64,14 +65,16 @@ def bind_with_potential(build: Build) -> Dynamics:
 
 
 def with_bound_potential(build: Build) -> Build:
-    """Return a build whose bindings have U as the target states it, where they are not smooth for every U.
+    """Return a build whose bindings have U as the target states it, where they are not as declared for every U.
 
-    So has its document. sqrt(U + 1/2) is smooth where U is norm2(theta)/2; sqrt(1 + U**2) is for every U, which has the
-    simpler proofs.
+    So has its document. sqrt(U + 1/2) is smooth, and (1 + U)*I positive definite, where U is norm2(theta)/2; sqrt(1 +
+    U**2) is smooth for every U, which has the simpler proofs.
     """
     bound = bind(build)
-    having = [formula for _, formula in build.bind if _is_needed(formula, bound)]
-    if not obligations(having, bound.declarations, Demand.SMOOTH).open:
+    declared, having = bound.declarations, [(name, f) for name, f in build.bind if _is_needed(f, bound)]
+    kinds = {item.name: item.kinds for item in build.dynamics.declarations.functions}
+    is_shown = all(is_of_kind(f, kind, declared) for name, f in having for kind in kinds[name])
+    if is_shown and not obligations([f for _, f in having], declared, Demand.SMOOTH).open:
         return build
     fixed = _at_fixed_sizes(build, bound)
     potential = state_potential(fixed, bind(fixed))

@@ -218,6 +218,10 @@ def _read_map(page: Page, stated: Table[str, str], to: Dynamics, declared: Decla
     """Return each block of some dynamics as a formula of what is declared."""
     for name in (block.name for block in to.declarations.blocks if block.name not in stated):
         page.fault(f"found no formula of `{name}`, expected every block of {to.name}")
+    for block in to.declarations.blocks:
+        for size in (size for size in block.shape.sizes if isinstance(size, str) and size not in declared.sizes):
+            hint = "a map that has an inverse keeps the number of coordinates"
+            page[block.name].fault(f"found `{block.name}` of size {size}, expected a size in both documents", hint)
     return _by_block(page, dict(stated), Scope(declared), to.declarations.blocks) or ()
 
 

@@ -4,9 +4,10 @@ import pytest
 from answers import answer, document
 from some import some
 
+from recipe_compiler.facts.patterns import is_of_kind
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.report.check import check
-from recipe_compiler.verify.core.kinds import find_counterexample, is_of_kind
+from recipe_compiler.verify.core.kinds import find_counterexample
 
 
 def line(H: str = "x**2/2", D: str = "1", more: str = "", x: str = "{}") -> str:

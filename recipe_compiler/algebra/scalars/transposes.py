@@ -63,6 +63,8 @@ def _find_summand(total: Formula, block: Symbol) -> Formula | None:
             return _multiply_and_cancel(right, _find_summand(left, block), block)
         case Apply("sum", (f,), _) if f.shape == block.shape:
             return f
+        case MatMul(Transpose(left), right, _) if left.shape == right.shape == block.shape:
+            return multiply(left, right, block.shape)
         case _ if _is_constant(total):
             return None
         case _:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from recipe_compiler.algebra.scalars.rational_matrices import Numbers, diagonal_of, violates_exactly
+from recipe_compiler.facts.patterns import is_of_kind
 from recipe_compiler.formula.declaration import Entries, Function, Parameter
 from recipe_compiler.formula.expression import Apply, Formula, Identity, Multiply, Number
 from recipe_compiler.formula.shapes import SIGNS, Kind
@@ -20,7 +21,7 @@ from recipe_compiler.verify.core.build_values import (
     put_values_in,
 )
 from recipe_compiler.verify.core.conjunction import is_proved
-from recipe_compiler.verify.core.kinds import find_counterexample, is_of_kind
+from recipe_compiler.verify.core.kinds import find_counterexample
 from recipe_compiler.verify.core.premises import list_facts, require_smooth
 from recipe_compiler.verify.core.sizes import list_checked_sizes
 
@@ -132,11 +133,12 @@ def _refute_formula(
     exact = put_values_in(formula, build)
     if is_of_kind(exact, kind, valued.declarations):
         return ""
-    found = find_counterexample(exact, kind, valued.declarations, list_checked_sizes(valued))
+    sizes = find_known_sizes(build, bound)
+    found = find_counterexample(exact, kind, valued.declarations, list_checked_sizes(valued, sizes))
     free = find_unvalued_names(exact, valued.declarations)
     if found is None or free:
         return f"not shown: {name} = {written} is {kind}"
-    witness = complete_witness(found, find_known_sizes(build, bound), valued.declarations)
+    witness = complete_witness(found, sizes, valued.declarations)
     return Refuted("exact witness", witness, f"{name} = {written} is not {kind}")
 
 

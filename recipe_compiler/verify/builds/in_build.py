@@ -15,7 +15,9 @@ from recipe_compiler.errors import ModelError
 from recipe_compiler.formula.declaration import Declarations, Parameter
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.show import text
+from recipe_compiler.spec.bind import bind, replaced
 from recipe_compiler.spec.formulas import dependence
+from recipe_compiler.spec.known_potential import state_potential, with_known_potential
 from recipe_compiler.spec.model import Build, Data, Dynamics, Target
 from recipe_compiler.spec.positions import stated_formulas
 from recipe_compiler.spec.use import mask_value
@@ -52,6 +54,15 @@ class Stages:
     def valued(self) -> Subject | None:
         """The subject at the values of the build, None where it gives none."""
         return subject_at_values(self.build)
+
+    @cached_property
+    def known(self) -> Subject | None:
+        """The subject with U everywhere as the target states it, None where D, Q and H need no formula of it."""
+        build, known = with_known_potential(self.build)
+        potential = None if known == bind(self.build) else state_potential(build, known)
+        if potential is None:
+            return None
+        return fix_build_sizes(prepare_subject(replaced(known, {known.potential or "": potential})), self.sizes)
 
     @cached_property
     def numbers(self) -> "Numbers":
@@ -104,7 +115,17 @@ def once_in_build(find: Callable[[Build, Dynamics], Answer]) -> Callable[[Build,
 
 
 def decided_in(claim: Claim, stages: Stages) -> Answer:
-    """Return the answer of a claim about the dynamics of a build: for all values if proved, else at the build's."""
+    """Return the answer of a claim about the dynamics of a build: for all values if proved, else at the build's.
+
+    What another U refutes of a D, Q or H that has U is decided of the one that the target states.
+    """
+    found = _decide_for_every_potential(claim, stages)
+    if not isinstance(found.decision, Refuted) or stages.known is None:
+        return found
+    return decided_at_values(decide_claim(claim, stages.known), None, stages.numbers)
+
+
+def _decide_for_every_potential(claim: Claim, stages: Stages) -> Answer:
     declared, valued = stages.declared, stages.valued
     if valued is None:
         return decided_at_values(decide_claim(claim, declared), None, stages.numbers)

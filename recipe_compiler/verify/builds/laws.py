@@ -27,12 +27,12 @@ from recipe_compiler.algebra.zero.zero import is_zero
 from recipe_compiler.derive.conditional import (
     counts_residual,
     discrete_residual,
-    is_symmetric,
     potential_of,
     residual,
 )
 from recipe_compiler.derive.law_energies import energy, minus, needs
 from recipe_compiler.errors import ModelError
+from recipe_compiler.facts.patterns import is_symmetric
 from recipe_compiler.formula.declaration import Block, Declarations, by_name
 from recipe_compiler.formula.expression import Compare, Formula
 from recipe_compiler.formula.orders import terms_of

@@ -1,4 +1,4 @@
-"""Is a formula of a declared kind? By structure for every value it may take; refuted by an exact point."""
+"""Is a formula of a declared kind? Refuted by an exact point."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,43 +12,11 @@ from recipe_compiler.algebra.scalars.entries import NotScalarisableError, Settin
 from recipe_compiler.algebra.scalars.evaluate import NoValueError, Value, evaluate, is_certainly
 from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.rational_matrices import violates_exactly
-from recipe_compiler.algebra.scalars.transposes import plain
-from recipe_compiler.derive.conditional import is_symmetric
-from recipe_compiler.facts.patterns import is_diagonal, is_skew
-from recipe_compiler.facts.semidefinite import semidefinite, sign
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Formula
 from recipe_compiler.formula.shapes import Kind
 from recipe_compiler.verdict import Evidence
 from recipe_compiler.verify.core.sizes import Sizes
-
-
-def is_of_kind(formula: Formula, kind: Kind, declarations: Declarations) -> bool:
-    """Return whether structural rules show that a formula is of a kind, for all values of the names in it.
-
-    A scalar for signs, an n x n matrix for `pd`, `psd`, `symmetric`, `skew` and `diagonal`. `A @ A.T` is shown to be
-    psd for every A; `A @ A.T + I` is pd. False means "not shown", not "is not".
-    """
-    match kind:
-        case Kind.REAL:
-            return True
-        case Kind.POSITIVE:
-            return sign(formula, declarations).positive
-        case Kind.NONNEGATIVE:
-            return sign(formula, declarations).nonnegative
-        case Kind.NONZERO:
-            return sign(formula, declarations).nonzero
-        case Kind.PD | Kind.PSD:
-            found = semidefinite(formula, declarations)
-            return found is not None and (found.strict or kind is Kind.PSD)
-        case Kind.SYMMETRIC:
-            return is_symmetric(formula, declarations)
-        case Kind.SKEW:
-            return is_skew(plain(formula, declarations), declarations)
-        case Kind.DIAGONAL:
-            return is_diagonal(plain(formula, declarations), declarations)
-        case Kind.INTEGER | Kind.INCREASING:  # of data alone, whose numbers are looked at
-            return False
 
 
 def find_counterexample(

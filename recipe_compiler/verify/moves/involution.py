@@ -27,11 +27,11 @@ from recipe_compiler.algebra.scalars.matrices import TooLargeError
 from recipe_compiler.algebra.scalars.rationals import rational
 from recipe_compiler.algebra.scalars.symbols import coordinates
 from recipe_compiler.algebra.structure.definedness import Obligations
-from recipe_compiler.derive.conditional import is_symmetric
 from recipe_compiler.derive.involution import JacobianError, Mapped, mapped
 from recipe_compiler.derive.law_energies import minus, needs
 from recipe_compiler.derive.recipe import row_coordinate
 from recipe_compiler.errors import ModelError
+from recipe_compiler.facts.patterns import is_symmetric
 from recipe_compiler.formula.declaration import Block, Declarations
 from recipe_compiler.formula.expression import Compare, Formula, Number
 from recipe_compiler.formula.rebuild import zero

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from recipe_compiler.derive.conditional import is_symmetric
+from recipe_compiler.facts.patterns import is_of_kind, is_symmetric
 from recipe_compiler.formula import expression as ex
 from recipe_compiler.formula.build import add, apply, matmul, multiply, nodes, power, replaced, transpose
 from recipe_compiler.formula.expression import Formula, Role, Symbol
@@ -13,7 +13,7 @@ from recipe_compiler.formula.show import text
 from recipe_compiler.trace.of_formulas import as_coordinates
 from recipe_compiler.trace.stated_step import ClaimedDraw, Step
 from recipe_compiler.verdict import Evidence
-from recipe_compiler.verify.core.kinds import find_counterexample, is_of_kind, is_of_kind_somewhere
+from recipe_compiler.verify.core.kinds import find_counterexample, is_of_kind_somewhere
 from recipe_compiler.verify.core.premises import list_assumptions, list_facts
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.updates.small_covariances import stays_semidefinite

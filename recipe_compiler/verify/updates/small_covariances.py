@@ -13,11 +13,11 @@ from math import prod
 from recipe_compiler.algebra.scalars.transposes import chain, plain, reflected
 from recipe_compiler.ansatz.sums import expand_sum
 from recipe_compiler.facts.fold import list_factors
+from recipe_compiler.facts.patterns import is_of_kind
 from recipe_compiler.formula.declaration import Declarations
 from recipe_compiler.formula.expression import Add, Formula, Identity, Number
 from recipe_compiler.formula.orders import holds_step, orders
 from recipe_compiler.formula.shapes import Kind
-from recipe_compiler.verify.core.kinds import is_of_kind
 
 Product = tuple[Fraction, Fraction, Counter[Formula], tuple[Formula, ...]]
 """A term of an expanded covariance: its least power of eps, its number, its scalars, its matrices but identities."""
