@@ -459,10 +459,11 @@ DOUBTS = (
         f"fitted to them, or what U does far out, has a shape above {NO_SD}", "the draws, U", _heavy,
     ),
     Diagnostic(
-        "stein", f"the draws are not those of the target: a mean is off by more than {SMALL} sd, or a mean square by "
-        f"more than {100 * SMALL:g} %, and by more than one right run in 1000 shows; or by more than {BLOWN_UP:g} "
-        f"({OF_EXACT:g} where the step is proved to preserve exp(-H)), however uncertain; or by anything that more "
-        "than one right run in 1000 does not show, where the step preserves exp(-H) by the word of code's author",
+        "stein", f"the draws are not those of the target: a mean is off by more than {SMALL} sd, or a mean square (or "
+        f"a positive mean smaller than its sd) by more than {100 * SMALL:g} %, and by more than one right run in 1000 "
+        f"shows; or by more than {BLOWN_UP:g} ({OF_EXACT:g} where the step is proved to preserve exp(-H)), however "
+        "uncertain; or by anything that more than one right run in 1000 does not show, where the step preserves "
+        "exp(-H) by the word of code's author",
         "Stein's identity", _departed,
     ),
     Diagnostic(

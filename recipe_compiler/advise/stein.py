@@ -6,7 +6,13 @@ With g = grad U, and m and S the mean and the covariance of the draws, each chos
     E[(theta_i - m_i) (S g)_i]/S_ii - 1          0: else the relative error of the mean square of theta_i
 
 Both are E[F . g - div F] for a vector field F, which integration by parts makes 0 over exp(-U) on all of R^d; what they
-say in sds and mean squares is exact where exp(-U) is Gaussian (Gorham and Mackey 2015). R-hat and ESS compare chains
+say in sds and mean squares is exact where exp(-U) is Gaussian (Gorham and Mackey 2015). A positive theta_j has the
+field w_j F_j with w_j = theta_j/m_j, 0 at its face: no flux is left there for any integrable exp(-U), bounded or not,
+for a marginal density h with theta_j h(theta_j) >= c > 0 near 0 would not be integrable. With w_j g_j - 1/m_j for g_j
+
+    E[(theta_i - m_i) (S g)_i]/S_ii - w_i        0: exact, as is the mean, where theta_i are independent gammas.
+
+The mean is then told in its own unit where that is smaller than the sd. R-hat and ESS compare chains
 with each other and cannot see a law that is wrong; these means compare them with the target. Momenta are not in them,
 nor are discrete blocks: by parts is over the others, at each value of these.
 
@@ -23,6 +29,7 @@ from numpy.typing import NDArray
 from recipe_compiler.advise.moments import BATCHES, errors_of
 from recipe_compiler.advise.sampler import Sampler
 from recipe_compiler.formula.arrays import Array
+from recipe_compiler.formula.shapes import DomainName
 from recipe_compiler.run.chain import Inputs
 from recipe_compiler.run.gradients import Gradients
 from recipe_compiler.run.map_estimate import Slope
@@ -50,6 +57,9 @@ SMALL = 0.1
 BLOWN_UP, OF_EXACT = 1.0, 10.0
 """The error beyond which nothing is right, however uncertain it is itself; of steps that are proved to keep exp(-U)."""
 
+SPARSE = 5.0
+"""The sd of a positive coordinate over its mean beyond which so few draws tell both that no |z| is a normal score."""
+
 DENSE = 200
 """Most coordinates whose covariance is used; of more, their variances."""
 
@@ -66,16 +76,17 @@ class Departure:
     of: str
     """`mean` or `mean square`."""
     error: float
-    """In sds, or relative."""
     z: float
     """The error in units of its own."""
+    unit: str
+    """Of the error: `sd`, or `itself`."""
 
     @property
     def says(self) -> str:
         """The error in words."""
-        if self.of == "mean":
-            return f"the mean of {self.name} by {self.error:+.2g} sd"
-        return f"the mean square of {self.name} by {_percent(self.error)}"
+        if self.unit == "sd":
+            return f"the {self.of} of {self.name} by {self.error:+.2g} sd"
+        return f"the {self.of} of {self.name} by {_percent(self.error)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +155,15 @@ class Departures:
 def departures(sampler: Sampler, draws: Draws, *, is_exact: bool = False) -> Departures | None:
     """Return how far the draws after warmup are from the target, by Stein's identity; None where that is not known.
 
-    Not known where the potential's block is bounded, there are too few draws, or the module has no gradient of all
+    Not known where a block is neither real nor positive, there are too few draws, or the module has no gradient of all
     data. Chains that diverged are left out.
     """
     slope, names = sampler.slope, sampler.names
     by_batches = sampler.module.variant == "minibatch" and sampler.inputs.gradient is None
-    chosen = None if slope is None or sampler.bounded else chosen_draws(sampler.inputs, draws, by_batches=by_batches)
+    domains = {block.name: block.domain.name for block in sampler.build.dynamics.declarations.blocks}
+    positive = {name for name, domain in domains.items() if domain is DomainName.POSITIVE}
+    known = slope is not None and positive.issuperset(sampler.bounded)
+    chosen = chosen_draws(sampler.inputs, draws, by_batches=by_batches) if known else None
     discrete = {block.name for block in discrete_blocks(sampler.build.target.declarations)}
     real = [k for k, name in enumerate(names) if name.partition("[")[0] not in discrete]
     if slope is None or chosen is None or not real:
@@ -162,7 +176,9 @@ def departures(sampler: Sampler, draws: Draws, *, is_exact: bool = False) -> Dep
         gradients = np.array([[at(np.ascontiguousarray(one)) for one in chain] for chain in theta])
     step_sizes = weights(draws.settings, int(chosen[1][-1]) + 1)
     weight = np.ones(theta.shape[1]) if step_sizes is None else step_sizes[chosen[1]] / step_sizes[chosen[1]].mean()
-    return departed(theta[:, :, real], gradients[:, :, real], weight, [names[k] for k in real], is_exact=is_exact)
+    own = [names[k] for k in real]
+    faced = np.array([name.partition("[")[0] in positive for name in own])
+    return departed(theta[:, :, real], gradients[:, :, real], weight, own, is_exact=is_exact, positive=faced)
 
 
 def _estimated(gradients: Gradients, slope: Slope, centre: Array, numbers: int) -> Slope:
@@ -197,7 +213,13 @@ def chosen_draws(inputs: Inputs, draws: Draws, *, by_batches: bool = False) -> t
 
 
 def departed(
-    theta: Array, gradients: Array, weight: Array, names: Sequence[str], *, is_exact: bool = False
+    theta: Array,
+    gradients: Array,
+    weight: Array,
+    names: Sequence[str],
+    *,
+    is_exact: bool = False,
+    positive: NDArray[np.bool_] | bool = False,
 ) -> Departures:
     """Return how far draws of theta are from exp(-U), by moments that are 0 over it whatever the sampler.
 
@@ -212,6 +234,7 @@ def departed(
         weight: of a draw, with the mean 1.
         names: of the coordinates.
         is_exact: whether the step is proved to keep exp(-U).
+        positive: the coordinates that end at 0; those whose sd is above their mean are skewed, and so is z.
     """
     from scipy.stats import norm
 
@@ -220,30 +243,43 @@ def departed(
         mean = (weight[:, None] * theta).mean(axis=(0, 1))
         centred = theta - mean
         sd = np.sqrt((weight[:, None] * centred**2).mean(axis=(0, 1)))
-        scaled, slopes = centred / sd, gradients * sd  # in units of the sds
+        field, its_slope = np.where(positive, theta / mean, 1.0), np.where(positive, 1.0 / mean, 0.0)
+        scaled, slopes = centred / sd, (field * gradients - its_slope) * sd  # in units of the sds
         flat = (scaled * np.sqrt(weight)[:, None]).reshape(-1, d)
         pulled = slopes @ (flat.T @ flat / flat.shape[0]) if d <= DENSE else slopes
-        values = np.concatenate([pulled, scaled * pulled - 1.0], axis=2) * weight[None, :, None]
+        by_itself = np.logical_and(positive, sd > mean)
+        unit = np.where(by_itself, sd / mean, 1.0)
+        values = np.concatenate([pulled * unit, scaled * pulled - field], axis=2) * weight[None, :, None]
         errors = values.mean(axis=(0, 1))
         own = errors_of(values)
-        z = np.where(errors == 0.0, 0.0, errors / own)
+        skew = np.tile(by_itself, 2) * ((values - errors) ** 3).mean(axis=(0, 1)) / values.var(axis=(0, 1)) ** 2 * own
+        z = np.where(errors == 0.0, 0.0, _of_skewed(errors / own, skew))
     still = np.tile(~(sd > 0.0), 2)  # a coordinate that has never moved: its mean square is missed whole
     known = np.isfinite(errors) & np.isfinite(own)
     errors = np.where(still, -1.0, np.where(known, np.clip(errors, -MOST_ERROR, MOST_ERROR), MOST_ERROR))
     z = np.where(known, np.clip(z, -MOST_Z, MOST_Z), MOST_Z)
     limit = float(norm.isf(FALSE_ALARM / (4 * d)))
-    beyond = OF_EXACT if is_exact else BLOWN_UP
-    flagged = (np.abs(errors) > beyond) | ((np.abs(errors) > SMALL) & (np.abs(z) > limit))
+    beyond = np.where(is_exact | np.tile(by_itself, 2), OF_EXACT, BLOWN_UP)
+    flagged = (np.abs(errors) > beyond) | (
+        (np.abs(errors) > SMALL) & (np.abs(z) > limit) & ~np.tile(by_itself & (sd > SPARSE * mean), 2)
+    )
     any_flagged = bool(flagged.any())
 
     def departure(of: Array) -> Departure:
         k = int(np.argmax(of))
-        return Departure(names[k % d], "mean" if k < d else "mean square", float(errors[k]), float(z[k]))
+        of_mean = k < d
+        unit_of = "sd" if of_mean and not by_itself[k] else "itself"
+        return Departure(names[k % d], "mean" if of_mean else "mean square", float(errors[k]), float(z[k]), unit_of)
 
     worst, surest = departure(np.abs(errors) * (flagged if any_flagged else 1.0)), departure(np.abs(z))
     within = float(np.max(own)) if np.isfinite(own).all() else MOST_ERROR
     drawn = theta.shape[0] * theta.shape[1]
     return Departures(worst, 2 * d, drawn, limit, any_flagged, within, surest)
+
+
+def _of_skewed(z: Array, skew: Array) -> Array:
+    """Return normal scores of means, in units of their errors, whose own skewness is given (Hall 1992, cubic)."""
+    return z + skew * (z**2 / 3.0 + 1.0 / 6.0) + skew**2 * z**3 / 27.0
 
 
 def _percent(error: float) -> str:

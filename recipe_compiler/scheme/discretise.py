@@ -123,7 +123,8 @@ def discretise(
     one_name = _one_name_each(build, setting.gradient, known)
     exact = None
     told = bool(program.statements) or (program.cycle is not None and bool(program.cycle.codes))
-    if not setting.gradient.code and told and _has_free_block(derivation):  # exact moves alone leave nothing to tell
+    judged = any(block.domain.name in (DomainName.REAL, DomainName.POSITIVE) for block in derivation.blocks)
+    if not setting.gradient.code and told and judged:  # exact moves alone leave nothing to tell
         exact = sampled.gradient(minibatch=False)
     return rename(
         replace(
@@ -142,15 +143,6 @@ def discretise(
             ),
         ),
         one_name,
-    )
-
-
-def _has_free_block(derivation: Derivation) -> bool:
-    """Whether a block has the whole real line, and no noise in common with one that has ends."""
-    ends = [block.domain.name is not DomainName.REAL for block in derivation.blocks]
-    return any(
-        not end and all(derivation.D[a][b].is_zero and derivation.D[b][a].is_zero for b, at in enumerate(ends) if at)
-        for a, end in enumerate(ends)
     )
 
 

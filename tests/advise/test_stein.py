@@ -3,8 +3,12 @@
 Draws are independent, so that errors of means are those of a sample; seeds are fixed: no false alarms from run to run.
 """
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+from command import ROOT, recipe
 
 from recipe_compiler.advise.stein import Departures, _estimated, departed
 from recipe_compiler.run.gradients import Gradients
@@ -115,6 +119,44 @@ def test_heavy_tails_are_the_targets_own() -> None:
     theta = np.random.default_rng(3).standard_t(3, (4, 4000, 1))
     assert not departed(theta, 4.0 * theta / (3.0 + theta**2), np.ones(4000), names(theta)).flagged
     assert departed(1.5 * theta, 6.0 * theta / (3.0 + (1.5 * theta) ** 2), np.ones(4000), names(theta)).flagged
+
+
+@pytest.mark.parametrize("shape", [0.01, 0.1, 0.5, 3.0])
+def test_positive_draws_are_judged_by_fields_that_are_0_at_the_face(shape: float) -> None:
+    """Gamma(shape, 1) and its half; as on the line, -E[1/theta] would be infinite up to shape 1."""
+    rng, flagged = np.random.default_rng(8), 0
+    scale, even = np.array([1.0, 0.5]), np.ones(1500)
+    for _ in range(10):
+        theta = np.maximum(scale * rng.gamma(shape, size=(4, 1500, 2)), 1e-300)
+        flagged += departed(theta, 1.0 / scale - (shape - 1.0) / theta, even, "xy", positive=True).flagged
+    assert not flagged
+    wide = theta * np.array([1.0, 1.3])
+    found = departed(wide, 1.0 / scale - (shape - 1.0) / wide, even, "xy", positive=True)
+    assert found.flagged == (shape > 0.01)  # of which 60 draws of 6000 are all there is
+    if shape > 0.1:
+        assert found.largest.name == "y"
+    if shape == 3.0:
+        assert (found.largest.unit, found.largest.error) == ("sd", pytest.approx(0.3 * 3**0.5, abs=0.05))
+
+
+def test_the_bias_of_reflected_steps_is_seen(tmp_path: Path) -> None:
+    build = {
+        "format": 1,
+        "name": "halves",
+        "dynamics": str(ROOT / "specs/dynamics/sgrld_positive.yaml"),
+        "target": "half.yaml",
+        "scheme": {"name": "euler", "reflect": "theta"},
+        "variant": "full",
+        "sizes": {"d": 2},
+    }
+    (tmp_path / "half.yaml").write_text(
+        "{format: 1, name: half, state: {theta: {shape: d, domain: positive}}, "
+        "potential: sum(theta) + sum(log(theta))/2}"
+    )
+    run = {"step_size": 0.05, "draws": 500, "warmup": 20, "thin": 20, "chains": 4, "seed": 1}
+    (tmp_path / "halves.yaml").write_text(json.dumps({**build, "run": run}))
+    done = recipe("run", tmp_path / "halves.yaml", "-o", tmp_path)
+    assert (done.code, "by Stein's identity they miss the mean" in done.out + done.err) == (4, True), done
 
 
 ROWS = 3000
