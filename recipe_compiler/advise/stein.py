@@ -258,11 +258,10 @@ def departed(
     known = np.isfinite(errors) & np.isfinite(own)
     errors = np.where(still, -1.0, np.where(known, np.clip(errors, -MOST_ERROR, MOST_ERROR), MOST_ERROR))
     z = np.where(known, np.clip(z, -MOST_Z, MOST_Z), MOST_Z)
+    scarce = by_itself & (sd > SPARSE * mean)
     limit = float(norm.isf(FALSE_ALARM / (4 * d)))
     beyond = np.where(is_exact | np.tile(by_itself, 2), OF_EXACT, BLOWN_UP)
-    flagged = (np.abs(errors) > beyond) | (
-        (np.abs(errors) > SMALL) & (np.abs(z) > limit) & ~np.tile(by_itself & (sd > SPARSE * mean), 2)
-    )
+    flagged = (np.abs(errors) > beyond) | ((np.abs(errors) > SMALL) & (np.abs(z) > limit) & ~np.tile(scarce, 2))
     any_flagged = bool(flagged.any())
 
     def departure(of: Array) -> Departure:
@@ -272,7 +271,7 @@ def departed(
         return Departure(names[k % d], "mean" if of_mean else "mean square", float(errors[k]), float(z[k]), unit_of)
 
     worst, surest = departure(np.abs(errors) * (flagged if any_flagged else 1.0)), departure(np.abs(z))
-    within = float(np.max(own)) if np.isfinite(own).all() else MOST_ERROR
+    within = float(np.max(own)) if np.isfinite(own).all() and not scarce.any() else MOST_ERROR
     drawn = theta.shape[0] * theta.shape[1]
     return Departures(worst, 2 * d, drawn, limit, any_flagged, within, surest)
 

@@ -278,7 +278,8 @@ def _check_gradient_noise(
 ) -> None:
     """Add a fault where noise is subtracted of which there is none, or added by what a gradient does not know."""
     adds = W is not None and not is_zero(W)
-    if V is not None and document.variant == "full" and not adds and not is_zero(V):
+    is_stated = V is not None and document.gradient_noise.V != "estimate" and not is_zero(V)
+    if is_stated and document.variant == "full" and not adds:
         hint = "use variant: minibatch, or `add` noise"
         page["gradient_noise", "V"].fault("found gradient noise of a full gradient, expected 0", hint)
     if adds and W is not None:

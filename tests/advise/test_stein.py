@@ -133,6 +133,7 @@ def test_positive_draws_are_judged_by_fields_that_are_0_at_the_face(shape: float
     wide = theta * np.array([1.0, 1.3])
     found = departed(wide, 1.0 / scale - (shape - 1.0) / wide, even, "xy", positive=True)
     assert found.flagged == (shape > 0.01)  # of which 60 draws of 6000 are all there is
+    assert (found.known < 10.0) == (shape > 0.01)  # nothing is known, and no trust rests on it
     if shape > 0.1:
         assert found.largest.name == "y"
     if shape == 3.0:

@@ -6,12 +6,12 @@ proof that rests on chains being reflected is one of a build only if its step re
 
 from collections.abc import Collection
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 from recipe_compiler.formula.build import add, multiply, negate, transpose
 from recipe_compiler.formula.declaration import Parameter
-from recipe_compiler.formula.expression import Formula, Role, Symbol
-from recipe_compiler.formula.rebuild import zero
+from recipe_compiler.formula.expression import Formula, Number, Role, Symbol
 from recipe_compiler.formula.shapes import SCALAR, Kind, Shape
 from recipe_compiler.formula.substitute import substitute
 from recipe_compiler.spec.bind import bind
@@ -46,7 +46,7 @@ def boundary_in(build: Build, bound: Dynamics) -> Answer:
 def average_data(build: Build) -> Build:
     """Return a build without data where its log likelihood l is affine in them, with U = -log_prior - N l(their mean).
 
-    For every size and all data x, y: l(x + y) - l(x) - l(y) + l(0) = 0. Any other build is returned as it is.
+    For every size and all data x, y: l((x + y)/2) = (l(x) + l(y))/2. Any other build is returned as it is.
     """
     target, declared, row = build.target, build.target.declarations, build.target.log_likelihood
     sizes = {field.size for field in declared.data}
@@ -66,13 +66,10 @@ def average_data(build: Build) -> Build:
         for end in ("", "_other")
     )
     x, y = ([_as_datum(p, is_row=bool(cols)) for p, cols in zip(own, rows, strict=True)] for own in (means, others))
-    both = [add([a, b], a.shape) for a, b in zip(x, y, strict=True)]
-    at = [
-        substitute(row, dict(zip((p.name for p in means), own, strict=True)))
-        for own in (both, x, y, [zero(a.shape) for a in x])
-    ]
+    half = [multiply(Number(Fraction(1, 2)), add([a, b], a.shape), a.shape) for a, b in zip(x, y, strict=True)]
+    at = [substitute(row, dict(zip((p.name for p in means), own, strict=True))) for own in (half, x, y)]
     known = replace(declared, parameters=(*declared.parameters, *means, *others), data=())
-    off = add([at[0], negate(at[1]), negate(at[2]), at[3]], SCALAR)
+    off = add([multiply(Number(Fraction(2)), at[0], SCALAR), negate(at[1]), negate(at[2])], SCALAR)
     if not calculus(known).settled(convert(off, known)).is_zero:
         return build
     N = Parameter(str(declared.data[0].size), SCALAR, (Kind.POSITIVE,))

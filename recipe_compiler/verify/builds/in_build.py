@@ -34,6 +34,7 @@ from recipe_compiler.verify.core.conjunction import is_proved
 from recipe_compiler.verify.core.generalise_size import decide_target
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject, decide_claim, fix_build_sizes, prepare_subject
+from recipe_compiler.verify.integrability.convex import STRICTLY_CONVEX
 
 Claim = Callable[[Subject], Answer]
 
@@ -117,10 +118,13 @@ def once_in_build(find: Callable[[Build, Dynamics], Answer]) -> Callable[[Build,
 def decided_in(claim: Claim, stages: Stages) -> Answer:
     """Return the answer of a claim about the dynamics of a build: for all values if proved, else at the build's.
 
-    What another U refutes of a D, Q or H that has U is decided of the one that the target states.
+    What another U refutes of a D, Q or H that has U is decided of the one that the target states. Not a marginal
+    that the logarithm of an integral, strictly convex in U, excludes for every U that is no constant.
     """
     found = _decide_for_every_potential(claim, stages)
     if not isinstance(found.decision, Refuted) or stages.known is None:
+        return found
+    if found.decision.by.startswith(STRICTLY_CONVEX):
         return found
     return decided_at_values(decide_claim(claim, stages.known), None, stages.numbers)
 

@@ -31,6 +31,8 @@ from recipe_compiler.verify.core.scalars import make_leaf, write_out
 from recipe_compiler.verify.core.sizes import Sizes
 from recipe_compiler.verify.core.subject import Subject
 
+STRICTLY_CONVEX = "Cauchy-Schwarz: the logarithm of an integral is strictly convex in what multiplies its energy"
+
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
@@ -69,7 +71,7 @@ def refute_by_convexity(
         if found is not None:
             given = tuple(sorted(list_facts([subject.dynamics.H], declarations)))
             kept, others = text(coupling.of_kept), text(coupling.of_others)
-            by = "Cauchy-Schwarz: the logarithm of an integral is strictly convex in what multiplies its energy"
+            by = STRICTLY_CONVEX
             formula = f"({kept}) ({others})"
             return Answer(Refuted(by, found, formula, given), tuple(sizes.items()) or "all", (), subject.place("H"))
     return None
